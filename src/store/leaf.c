@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding and changing single slots of a leaf; see leaf.h for its invariants.
+ *
+ * Changes are made where they are cheap: a value goes into the room between slots and values, a
+ * removed one leaves a hole. When that does not do, the caller has the leaf laid out afresh.
+ */
+#include "store/leaf.h"
+
+bw_err bw_leaf_read(struct txn *txn, uint32_t tree_id, page_ref ref, const uint8_t **out_leaf)
+{
+    const uint8_t *leaf;
+    bw_err err = bw_page_read(txn, ref, PAGE_LEAF, tree_id, &leaf);
+    if (err) return err;
+    if (UNLIKELY(!bw_leaf_is_sound(leaf))) {
+        return bw_fail(BW_ERR_FILE_PAGES_CORRUPT,
+                       "page %u: the header of this leaf contradicts itself", bw_ref_page(ref));
+    }
+    *out_leaf = leaf;
+    return BW_OK;
+}
+
+bw_err bw_leaf_damaged(const uint8_t *leaf)
+{
+    return bw_fail(BW_ERR_FILE_PAGES_CORRUPT,
+                   "page %u: slots of this leaf are out of bounds or order",
+                   bw_get_u32(leaf + PAGE_AT_NUMBER));
+}
+
+bool bw_leaf_find(const uint8_t *leaf, uint64_t key, unsigned *out_at)
+{
+    const unsigned slots = bw_leaf_slots(leaf);
+    const uint64_t base = bw_leaf_base(leaf);
+    *out_at = 0;
+    if (key < base) return false;
+    const uint64_t distance = key - base;
+    if (bw_leaf_is_dense(leaf)) {
+        *out_at = distance < slots ? (unsigned)distance : slots;
+        return distance < slots && !bw_leaf_is_empty_slot(leaf, *out_at);
+    }
+    // Lower bound without a branch that depends on what is read.
+    const uint8_t *distances = leaf + LEAF_SLOTS_AT;
+    unsigned at = 0, left = slots;
+    while (left > 1) {
+        const unsigned half = left / 2;
+        const uint8_t *probe = distances + (size_t)LEAF_SLOT_SPARSE * (at + half - 1);
+        at += bw_get_u32(probe) < distance ? half : 0;
+        left -= half;
+    }
+    if (left && bw_leaf_key(leaf, at) < key) at++;
+    *out_at = at;
+    return at < slots && bw_leaf_key(leaf, at) == key;
+}
+
+bool bw_leaf_is_safe(const uint8_t *leaf)
+{
+    if (!bw_leaf_is_sound(leaf)) return false;
+    const unsigned slots = bw_leaf_slots(leaf), upper = bw_leaf_upper(leaf);
+    const bool is_dense = bw_leaf_is_dense(leaf);
+    if (is_dense && bw_leaf_base(leaf) + (slots - 1) < bw_leaf_base(leaf)) return false;
+    uint64_t size = bw_leaf_lower(leaf), last_key = 0;
+    unsigned live = 0;
+    for (unsigned at = 0; at < slots; at++) {
+        struct leaf_entry entry;
+        if (!bw_leaf_entry(leaf, at, &entry)) return false;
+        if (!entry.data) {
+            if (!is_dense || at == 0 || at == slots - 1) return false; // L1
+            continue;
+        }
+        if (entry.data < leaf + upper) return false; // L2
+        if (entry.key < bw_leaf_base(leaf) || (live && entry.key <= last_key)) return false;
+        last_key = entry.key;
+        size += bw_leaf_padded(entry.size);
+        live++;
+    }
+    return size <= bw_leaf_size(leaf) && (!is_dense || 2 * live >= slots); // L5
+}
+
+struct leaf_fill bw_leaf_fill(const uint8_t *leaf)
+{
+    const unsigned slots = bw_leaf_slots(leaf), slot_size = bw_leaf_slot_size(leaf);
+    const uint8_t *slot = leaf + LEAF_SLOTS_AT + slot_size - LEAF_SLOT_DENSE;
+    struct leaf_fill fill = {.size = bw_leaf_lower(leaf)};
+    for (unsigned at = 0; at < slots; at++, slot += slot_size) {
+        const uint32_t offset = bw_get_u16(slot), size = bw_get_u16(slot + 2);
+        fill.live += offset != 0;
+        if (LIKELY(size != LEAF_LENGTH_OVERFLOW)) {
+            fill.size += bw_leaf_padded(size);
+        } else {
+            const uint8_t *reference = leaf + (size_t)offset * 8;
+            fill.size +=
+                REFERENCE_HEAD + REFERENCE_EXTENT * bw_get_u32(reference + REFERENCE_AT_EXTENTS);
+        }
+    }
+    return fill;
+}
+
+// ---- changing ----
+
+static void set_slots(uint8_t *leaf, unsigned slots, bool is_dense)
+{
+    const unsigned slot_size = is_dense ? LEAF_SLOT_DENSE : LEAF_SLOT_SPARSE;
+    ASSERT(slots < LEAF_DENSE);
+    bw_put_u16(leaf + PAGE_AT_COUNT, (uint16_t)(slots | (is_dense ? LEAF_DENSE : 0u)));
+    bw_put_u16(leaf + PAGE_AT_LOWER, (uint16_t)(LEAF_SLOTS_AT + slots * slot_size));
+}
+
+static void set_upper(uint8_t *leaf, unsigned upper)
+{
+    bw_put_u16(leaf + PAGE_AT_UPPER, (uint16_t)upper);
+}
+
+static uint8_t *slot_of(uint8_t *leaf, unsigned at)
+{
+    const unsigned size = bw_leaf_slot_size(leaf);
+    return leaf + LEAF_SLOTS_AT + (size_t)size * (at + 1) - LEAF_SLOT_DENSE;
+}
+
+static void set_length(uint8_t *slot, const struct leaf_entry *entry)
+{
+    bw_put_u16(slot + 2, entry->is_overflow ? LEAF_LENGTH_OVERFLOW : (uint16_t)entry->size);
+}
+
+// Lay the value down below all others and note it in a slot that exists. The room is checked. It is
+// zero, so that padding needs no writing (L3).
+static uint8_t *place(uint8_t *leaf, unsigned at, const struct leaf_entry *entry)
+{
+    const unsigned upper = bw_leaf_upper(leaf) - bw_leaf_padded(entry->size);
+    uint8_t *slot = slot_of(leaf, at);
+    memcpy(leaf + upper, entry->data, entry->size);
+    set_upper(leaf, upper);
+    bw_put_u16(slot, (uint16_t)(upper / 8));
+    set_length(slot, entry);
+    return leaf + upper;
+}
+
+static bool has_room(const uint8_t *leaf, unsigned slot_bytes, uint32_t size)
+{
+    return bw_leaf_lower(leaf) + slot_bytes + bw_leaf_padded(size) <= bw_leaf_upper(leaf);
+}
+
+void bw_leaf_begin(uint8_t *leaf, bool is_dense, uint64_t base)
+{
+    set_slots(leaf, 0, is_dense);
+    set_upper(leaf, bw_leaf_size(leaf));
+    bw_put_u64(leaf + LEAF_BASE_AT, base);
+}
+
+uint8_t *bw_leaf_push(uint8_t *leaf, const struct leaf_entry *entry)
+{
+    const uint64_t distance = entry->key - bw_leaf_base(leaf);
+    unsigned at = bw_leaf_slots(leaf);
+    if (bw_leaf_is_dense(leaf)) {
+        ASSERT(distance >= at && distance < LEAF_DENSE);
+        at = (unsigned)distance;
+        set_slots(leaf, at + 1, true);
+    } else {
+        ASSERT(distance <= UINT32_MAX);
+        set_slots(leaf, at + 1, false);
+        bw_put_u32(leaf + LEAF_SLOTS_AT + (size_t)at * LEAF_SLOT_SPARSE, (uint32_t)distance);
+    }
+    ASSERT(has_room(leaf, 0, entry->size));
+    return place(leaf, at, entry);
+}
+
+// May a dense leaf span so many keys with one entry more? (L5)
+static bool may_span(const uint8_t *leaf, uint64_t span)
+{
+    const uint64_t slots = bw_leaf_slots(leaf);
+    if (span <= slots + 1) return true;
+    if (span > 2 * (slots + 1)) return false;
+    return span <= 2 * ((uint64_t)bw_leaf_fill(leaf).live + 1);
+}
+
+static uint8_t *insert_dense(uint8_t *leaf, const struct leaf_entry *entry)
+{
+    const unsigned slots = bw_leaf_slots(leaf);
+    const uint64_t base = bw_leaf_base(leaf);
+    if (entry->key < base) { // slots move up
+        const uint64_t before = base - entry->key;
+        if (before > slots + 2u || !may_span(leaf, before + slots)) return NULL;
+        const size_t grown = LEAF_SLOT_DENSE * (size_t)before;
+        if (!has_room(leaf, (unsigned)grown, entry->size)) return NULL;
+        uint8_t *first = leaf + LEAF_SLOTS_AT;
+        memmove(first + grown, first, (size_t)slots * LEAF_SLOT_DENSE);
+        memset(first, 0, grown);
+        bw_put_u64(leaf + LEAF_BASE_AT, entry->key);
+        set_slots(leaf, slots + (unsigned)before, true);
+        return place(leaf, 0, entry);
+    }
+    const uint64_t at = entry->key - base;
+    if (at >= slots) { // the slots between, if any, are zero already (L3)
+        if (at > 2u * slots + 2u || !may_span(leaf, at + 1)) return NULL;
+        const unsigned added = (unsigned)at + 1 - slots;
+        if (!has_room(leaf, LEAF_SLOT_DENSE * added, entry->size)) return NULL;
+        set_slots(leaf, slots + added, true);
+    } else if (!has_room(leaf, 0, entry->size)) {
+        return NULL;
+    }
+    return place(leaf, (unsigned)at, entry);
+}
+
+static uint8_t *insert_sparse(uint8_t *leaf, const struct leaf_entry *entry)
+{
+    const uint64_t distance = entry->key - bw_leaf_base(leaf);
+    if (entry->key < bw_leaf_base(leaf) || distance > UINT32_MAX) return NULL;
+    if (!has_room(leaf, LEAF_SLOT_SPARSE, entry->size)) return NULL;
+    const unsigned slots = bw_leaf_slots(leaf);
+    unsigned at = slots;
+    if (entry->key <= bw_leaf_key(leaf, slots - 1)) (void)bw_leaf_find(leaf, entry->key, &at);
+    uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)at * LEAF_SLOT_SPARSE;
+    memmove(slot + LEAF_SLOT_SPARSE, slot, (size_t)(slots - at) * LEAF_SLOT_SPARSE);
+    bw_put_u32(slot, (uint32_t)distance);
+    set_slots(leaf, slots + 1, false);
+    return place(leaf, at, entry);
+}
+
+uint8_t *bw_leaf_insert(uint8_t *leaf, const struct leaf_entry *entry)
+{
+    ASSERT(bw_leaf_slots(leaf) > 0);
+    return bw_leaf_is_dense(leaf) ? insert_dense(leaf, entry) : insert_sparse(leaf, entry);
+}
+
+// Zero a value that no slot points to any longer (L3).
+static void erase(uint8_t *leaf, size_t offset, uint32_t size)
+{
+    memset(leaf + offset, 0, bw_leaf_padded(size));
+    if (offset == bw_leaf_upper(leaf)) set_upper(leaf, (unsigned)offset + bw_leaf_padded(size));
+}
+
+uint8_t *bw_leaf_replace(uint8_t *leaf, unsigned at, const struct leaf_entry *entry)
+{
+    struct leaf_entry old;
+    const bool is_good = bw_leaf_entry(leaf, at, &old);
+    ASSERT(is_good && old.data);
+    const size_t offset = (size_t)(old.data - leaf);
+    const uint32_t old_size = bw_leaf_padded(old.size), new_size = bw_leaf_padded(entry->size);
+    if (new_size > old_size) {
+        if (!has_room(leaf, 0, entry->size)) return NULL;
+        uint8_t *copy = place(leaf, at, entry);
+        erase(leaf, offset, old.size); // after the copy: the new value may be a part of the old one
+        return copy;
+    }
+    memmove(leaf + offset, entry->data, entry->size);
+    memset(leaf + offset + entry->size, 0, old_size - entry->size);
+    set_length(slot_of(leaf, at), entry);
+    return leaf + offset;
+}
+
+static void remove_dense(uint8_t *leaf, unsigned at)
+{
+    unsigned slots = bw_leaf_slots(leaf), first = 0;
+    bw_put_u32(slot_of(leaf, at), 0);
+    while (bw_leaf_is_empty_slot(leaf, slots - 1)) slots--; // L1, as the next
+    while (bw_leaf_is_empty_slot(leaf, first)) first++;
+    if (first) {
+        uint8_t *slot = leaf + LEAF_SLOTS_AT;
+        slots -= first;
+        memmove(slot, slot + (size_t)first * LEAF_SLOT_DENSE, (size_t)slots * LEAF_SLOT_DENSE);
+        memset(slot + (size_t)slots * LEAF_SLOT_DENSE, 0, (size_t)first * LEAF_SLOT_DENSE);
+        bw_put_u64(leaf + LEAF_BASE_AT, bw_leaf_base(leaf) + first);
+    }
+    set_slots(leaf, slots, true);
+}
+
+static void remove_sparse(uint8_t *leaf, unsigned at)
+{
+    const unsigned left = bw_leaf_slots(leaf) - 1;
+    uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)at * LEAF_SLOT_SPARSE;
+    memmove(slot, slot + LEAF_SLOT_SPARSE, (size_t)(left - at) * LEAF_SLOT_SPARSE);
+    memset(leaf + LEAF_SLOTS_AT + (size_t)left * LEAF_SLOT_SPARSE, 0, LEAF_SLOT_SPARSE);
+    set_slots(leaf, left, false);
+}
+
+struct leaf_fill bw_leaf_remove(uint8_t *leaf, unsigned at)
+{
+    struct leaf_entry old;
+    const bool is_good = bw_leaf_entry(leaf, at, &old);
+    ASSERT(is_good && old.data && bw_leaf_slots(leaf) > 1); // L4
+    erase(leaf, (size_t)(old.data - leaf), old.size);
+    if (bw_leaf_is_dense(leaf)) {
+        remove_dense(leaf, at);
+    } else {
+        remove_sparse(leaf, at);
+    }
+    return bw_leaf_fill(leaf);
+}
+
+// ---- proof ----
+
+// Mark the 8-byte units of a value. False: one of them is taken.
+static bool mark(uint8_t *units, size_t offset, uint32_t size)
+{
+    for (size_t unit = offset / 8; unit < (offset + bw_leaf_padded(size)) / 8; unit++) {
+        if (units[unit]) return false;
+        units[unit] = 1;
+    }
+    return true;
+}
+
+const char *bw_leaf_problem(const uint8_t *leaf)
+{
+    const unsigned pages = leaf[PAGE_AT_PAGES];
+    if (pages < 1 || pages > EXTENT_PAGES_MAX) return "a leaf's length is not 1 to 8 pages";
+    if (!bw_leaf_is_sound(leaf)) return "a leaf's header contradicts itself";
+    if (!bw_leaf_is_safe(leaf)) return "a leaf's slots are out of bounds or order";
+
+    uint8_t units[EXTENT_PAGES_MAX * PAGE_SIZE / 8]; // 1: belongs to a value
+    memset(units, 0, bw_leaf_size(leaf) / 8);
+    for (unsigned at = 0; at < bw_leaf_slots(leaf); at++) {
+        struct leaf_entry entry;
+        if (!bw_leaf_entry(leaf, at, &entry) || !entry.data) continue;
+        if (!mark(units, (size_t)(entry.data - leaf), entry.size))
+            return "two values overlap"; // L2
+        for (uint32_t i = entry.size; i % 8; i++) {
+            if (entry.data[i]) return "the padding of a value is not zero"; // L3
+        }
+    }
+    const size_t lower = bw_leaf_lower(leaf); // a multiple of 4
+    bool is_clean = lower % 8 == 0 || bw_get_u32(leaf + lower) == 0;
+    for (size_t i = (lower + 7) / 8; i < bw_leaf_size(leaf) / 8; i++) {
+        is_clean &= units[i] || bw_get_u64(leaf + i * 8) == 0;
+    }
+    return is_clean ? NULL : "unused bytes of a leaf are not zero"; // L3
+}

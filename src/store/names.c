@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/names.h"
+
+char *bw_names_join(const char *directory, const char *name)
+{
+    size_t size = strlen(directory), name_size = strlen(name);
+    char *path = bw_new_raw(size + 1 + name_size + 1);
+    if (!path) return NULL;
+    memcpy(path, directory, size);
+    if (size && directory[size - 1] != '/') path[size++] = '/';
+    memcpy(path + size, name, name_size + 1);
+    return path;
+}
+
+/* The directory above, as text; "." when the path has one part only. */
+static void write_parent(const char *directory, char parent[DIRECTORY_ROOM])
+{
+    size_t size = strlen(directory);
+    while (size > 1 && directory[size - 1] == '/') size--;
+    while (size > 0 && directory[size - 1] != '/') size--;
+    while (size > 1 && directory[size - 1] == '/') size--;
+    ASSERT(size < DIRECTORY_ROOM);
+    memcpy(parent, directory, size);
+    if (!size) parent[size++] = '.';
+    parent[size] = 0;
+}
+
+bw_err bw_names_flush(struct store *store)
+{
+    struct disk *disk = store->disk;
+    bw_err err = disk->flush_directory(disk, store->directory);
+    if (err || !store->made_directory) return err;
+    char parent[DIRECTORY_ROOM]; // no allocation: a failure here would poison the store
+    write_parent(store->directory, parent);
+    return disk->flush_directory(disk, parent);
+}

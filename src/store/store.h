@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store - trees of 64-bit keys in one file, that survive crashes.
+ *
+ * One writer and any number of readers. A reader sees the state that was newest when it began and
+ * never waits; the writer never changes a page that an open reader, the last durable state or the
+ * one before it can reach. What keys and values mean is the business of the layers above.
+ *
+ * Bytes handed out belong to the store: they are 8-byte aligned and valid until their transaction
+ * ends or, in a write transaction, until its next change.
+ *
+ * Threads: a store may be used by all; a transaction and its cursors by one at a time, any one.
+ */
+#pragma once
+
+#include "os/os.h"
+
+struct store;
+struct txn;
+struct geometry; /* store/page.h: sizes that only tests change */
+
+enum durability {
+    DURABLE_FULL, /* a commit waits until the device has it */
+    DURABLE_NONE, /* no flush at all: memory, and tests */
+};
+
+struct store_options {
+    struct disk *disk;     /* borrowed; outlives the store */
+    const char *directory; /* borrowed for the call */
+    unsigned file_mode;    /* permissions of a new file, e.g. 0644; directories get x where r is */
+    uint64_t size_max;     /* bytes of the file, 0: no limit; removals may pass it by a reserve */
+    uint32_t readers_max;  /* read transactions at once; 0: no limit */
+    bool read_only;
+    bool use_previous; /* open the commit before the newest, if there is one */
+    bool must_exist;   /* a new store is refused: ILLEGAL_STATE "No DB catalog present" */
+    enum durability durability;
+    const struct geometry *geometry; /* NULL: the product's; else borrowed, outlives the store */
+    bool verify_manifest;            /* also of a sealed slot: for disks that are not trusted */
+};
+
+struct store_info {
+    uint64_t file_size;     /* bytes, as of the newest commit */
+    uint64_t used_pages;    /* reachable pages of the newest commit, the two slots included */
+    uint64_t txn_id;        /* of the newest commit; 0: none yet */
+    bool opened_previous;   /* use_previous took effect */
+    bool opened_older;      /* recovery had to take an older commit than the newest on disk */
+    bool has_commit;        /* false: a new store */
+    uint64_t device, inode; /* of the file */
+};
+
+/*
+ * Open or create. Takes the file's lock: exclusive for writing, shared for read-only; a store that
+ * is open elsewhere fails with ILLEGAL_STATE and a text that names the lock, one that is open in
+ * this process with "Cannot open store: another store is still open using the same path: ...".
+ * Nothing is written to an existing file until the first write transaction.
+ */
+MUST_CHECK bw_err bw_store_open(const struct store_options *options, struct store **out_store);
+
+/* Close. Every transaction must have ended. NULL is allowed. Does not fail: what it does is
+ * optional. */
+void bw_store_close(struct store *store);
+
+void bw_store_info(struct store *store, struct store_info *out_info);
+
+/* The directory as it was given to open. */
+const char *bw_store_directory(const struct store *store);
+
+/* True: a flush or slot write failed, or the process forked; only closing is left. */
+bool bw_store_is_poisoned(const struct store *store);
+
+/*
+ * Delete the file of a store. ILLEGAL_STATE while it is open in this process or locked by another.
+ * Success when there is none. The directory stays.
+ */
+MUST_CHECK bw_err bw_store_remove(struct disk *disk, const char *directory);
+
+/* The size in bytes of a store's file, at least two pages while it is open; 0: none, or unknown. */
+uint64_t bw_store_file_size(struct disk *disk, const char *directory);
+
+/* The open store of this process whose file is that of the directory, or NULL. */
+struct store *bw_store_find(struct disk *disk, const char *directory);
+
+/* ---- transactions ---- */
+
+enum txn_mode { TXN_READ, TXN_WRITE };
+
+/*
+ * Begin. A write transaction waits for the one before it up to wait_ms (0: not at all, -1: for
+ * ever) and then returns BW_ERR_TIMEOUT without a reason. A read transaction never waits;
+ * MAX_READERS_EXCEEDED beyond readers_max. STORE_MUST_SHUTDOWN for writing a poisoned store.
+ */
+MUST_CHECK bw_err bw_txn_begin(struct store *store, enum txn_mode mode, int64_t wait_ms,
+                               struct txn **out_txn);
+
+/* Make the changes durable and visible. Ends txn, whatever the result. On error nothing of it is
+ * visible; STORE_MUST_SHUTDOWN when the outcome on disk is unknown. Also ends a read transaction.
+ * */
+MUST_CHECK bw_err bw_txn_commit(struct txn *txn);
+
+/* Forget the changes. Ends txn. NULL is allowed. */
+void bw_txn_abort(struct txn *txn);
+
+bool bw_txn_writes(const struct txn *txn);
+/* The commit this transaction reads; for a write transaction, the one it will become. */
+uint64_t bw_txn_id(const struct txn *txn);
+/* True if a write transaction has changed anything. */
+bool bw_txn_changed(const struct txn *txn);
+
+/* ---- the schema: a blob of the layers above and its 128-bit identity ---- */
+
+/* hash is all zero and blob empty when the store has none. blob: as all bytes handed out. */
+MUST_CHECK bw_err bw_txn_schema_hash(struct txn *txn, uint8_t out_hash[16]);
+MUST_CHECK bw_err bw_txn_schema(struct txn *txn, struct bytes *out_blob);
+MUST_CHECK bw_err bw_txn_set_schema(struct txn *txn, const uint8_t hash[16], struct bytes blob);
+
+/* ---- trees. A tree that was never written is empty; ids are the caller's, not 0 ---- */
+
+struct tree_stat {
+    uint64_t count;    /* keys */
+    uint64_t max_key;  /* highest stored key, 0: empty */
+    uint64_t sequence; /* whatever bw_tree_set_sequence stored last, 0 at first; survives clear */
+    uint64_t bytes;    /* sum of the values' sizes as they were put */
+};
+
+/* Costs no page read while the store has at most 40 trees. */
+MUST_CHECK bw_err bw_tree_stat(struct txn *txn, uint32_t tree_id, struct tree_stat *out_stat);
+
+MUST_CHECK bw_err bw_tree_get(struct txn *txn, uint32_t tree_id, uint64_t key,
+                              struct bytes *out_value, bool *out_found);
+
+/*
+ * Store a value of at least 1 byte under a key, new or not. *out_stored (may be NULL) points to the
+ * stored copy, writable until the next change in this transaction; of a value beyond
+ * VALUE_CONTIGUOUS_MAX only so many bytes lie there.
+ * DB_FULL "Could not put" leaves the tree as it was and the transaction usable.
+ */
+#define VALUE_CONTIGUOUS_MAX (16380u * 4096u - 32u)
+MUST_CHECK bw_err bw_tree_put(struct txn *txn, uint32_t tree_id, uint64_t key, struct bytes value,
+                              uint8_t **out_stored);
+
+MUST_CHECK bw_err bw_tree_remove(struct txn *txn, uint32_t tree_id, uint64_t key,
+                                 bool *out_removed);
+
+/* Remove all keys without reading the leaves (unless values lie in extents of their own). */
+MUST_CHECK bw_err bw_tree_clear(struct txn *txn, uint32_t tree_id);
+
+/* Clear and forget the tree, its sequence too. */
+MUST_CHECK bw_err bw_tree_drop(struct txn *txn, uint32_t tree_id);
+
+MUST_CHECK bw_err bw_tree_set_sequence(struct txn *txn, uint32_t tree_id, uint64_t sequence);
+
+/* ---- cursors: keys in ascending order. Caller's storage; nothing to release ---- */
+
+#define TREE_DEPTH_MAX 8
+
+struct cursor {
+    uint64_t key;       /* of the current entry */
+    struct bytes value; /* of the current entry, as all bytes handed out */
+
+    struct txn *txn; /* borrowed; the rest is the tree's own */
+    uint32_t tree_id;
+    bool is_placed, is_ended;
+    uint8_t depth;
+    uint16_t at;     /* slot in the leaf */
+    uint64_t change; /* the transaction's change count when placed */
+    const uint8_t *leaf;
+    struct {
+        const uint8_t *branch;
+        uint16_t at;
+    } path[TREE_DEPTH_MAX];
+};
+
+void bw_cursor_init(struct cursor *cursor, struct txn *txn, uint32_t tree_id);
+
+/* Go to the first entry whose key is at least `key`. *out_found false: there is none. */
+MUST_CHECK bw_err bw_cursor_seek(struct cursor *cursor, uint64_t key, bool *out_found);
+
+/* Go to the next entry; the first one if never placed. After a change in the transaction it goes
+ * on behind the last key it gave. *out_found false: the end, and again on every later call. */
+MUST_CHECK bw_err bw_cursor_next(struct cursor *cursor, bool *out_found);
+
+/* ---- proof ---- */
+
+struct check_report {
+    uint64_t pages, leaves, branches, overflow_pages, keys, problems;
+    char first_problem[256]; /* "" when there is none */
+};
+
+/*
+ * Walk everything the transaction can reach: every page reachable once, checksums, key order,
+ * counts, byte totals, born <= parent's born, allocation bitmap = reachability, nothing beyond the
+ * high-water mark. Problems are reported, not returned as errors.
+ */
+MUST_CHECK bw_err bw_store_check(struct txn *txn, struct check_report *out_report);

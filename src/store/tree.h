@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Object trees: what the files of a tree share behind the door (store.h) and txn.h.
+ *
+ * A tree is branches over leaves over overflow extents, copied where a transaction changes it.
+ *
+ * Invariants:
+ *   T1  count, bytes and max_key of a tree are exact after every call, failed ones included.
+ *   T2  What can fail comes before what changes keys: a call that fails leaves the tree as it was,
+ *       though perhaps in other pages.
+ *   T3  Only the last leaf of a tree may have pages it does not need, and only until its
+ *       transaction ends (bw_tree_finish).
+ *   T4  tail is valid only while all of its pages are owned and are the path to the last leaf.
+ *       Whatever takes one of them away or puts one between resets it; other trees do not matter.
+ *   T5  The overflow reference in `unsealed` is the last one stored; nothing in its leaf has moved.
+ */
+#pragma once
+
+#include "store/path.h"
+#include "store/repack.h"
+#include "store/value.h"
+
+enum {
+    LEAF_COPIES_MAX = 4, /* so many long leaves of earlier transactions are cut up when changed */
+    LEAF_FILL_MIN = 4,   /* a leaf is used for at least one part in so many, if a sibling allows */
+};
+
+/* The leaf where a key belongs. The tree is not empty. */
+MUST_CHECK bw_err bw_tree_find_leaf(struct txn *txn, const struct tree *tree, uint64_t key,
+                                    const uint8_t **out_leaf);
+
+/* The bytes of a value whose entry was found in a leaf of this tree. */
+MUST_CHECK bw_err bw_tree_value(struct txn *txn, struct tree *tree, const struct leaf_entry *entry,
+                                struct bytes *out_value);
+
+/* Begin a change of this tree: count it, and finish what waited for it. */
+void bw_tree_begin_change(struct txn *txn, struct tree *tree);
+
+/* Is the leaf of this path one that is to be cut up, so that later single changes write single
+ * pages? */
+bool bw_tree_must_cut(const struct path *path);
+
+/*
+ * Put the planned pieces into the place of the leaves that `repack` reads: the path's leaf, and a
+ * sibling behind it or (leaves_before 1) in front of it. Room for as many frees must have been
+ * made. T2. The path may have changed.
+ */
+MUST_CHECK bw_err bw_tree_rebuild(struct path *path, struct repack *repack, unsigned leaves_before);
+
+/* A leaf beside that of the path, if it is one page long and safe: child `at` of the leaf's parent.
+ * False: there is none such. */
+bool bw_tree_sibling(struct path *path, unsigned at, const uint8_t **out_leaf);
+
+/* Give back pages of the path's leaf, owned, that its values do not need. */
+void bw_tree_trim(struct path *path);
