@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An object on its way into the store: verified bytes, and where their id goes. Private to the
+ * layer. */
+#pragma once
+
+#include "box/db.h"
+
+struct object {
+    struct bytes bytes; /* borrowed from the caller */
+    uint32_t id_at;     /* where the 8 bytes of its id begin; 0: it has no room for one */
+    bool has_strangers;
+};
+
+/*
+ * Size, padding and contents; ILLEGAL_ARGUMENT and a text that names entity, property and problem.
+ */
+MUST_CHECK bw_err bw_object_check(const struct box *box, struct bytes bytes,
+                                  struct object *out_object);
+
+/* The same for bytes that were checked before and have not changed. */
+struct object bw_object_again(const struct box *box, struct bytes bytes);
+
+/* The id in the object's bytes; id_at is not 0. */
+uint64_t bw_object_id(const struct object *object);
+
+/* Stored under id, would it give the bytes that are stored there? */
+bool bw_object_is_stored(const struct object *object, uint64_t id, struct bytes stored);
+
+/*
+ * Store under id, with that id in its bytes. has_room_behind: up to 3 bytes behind the object may
+ * be read. The box was touched, the id noted.
+ */
+MUST_CHECK bw_err bw_object_store(struct box *box, struct txn *txn, uint64_t id,
+                                  const struct object *object, bool has_room_behind);
+
+/* The failure of an object that has no id field. */
+MUST_CHECK bw_err bw_object_no_id(const struct box *box);
