@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of stores that need not be open, and threads. */
+#include "api/argument.h"
+#include "api/core.h"
+
+obx_err obx_remove_db_files(const char *directory)
+{
+    if (!directory) return ARGUMENT_NULL(directory);
+    return bw_store_remove(bw_core_disk(directory, NULL), directory);
+}
+
+size_t obx_db_file_size(const char *directory)
+{
+    if (!directory) return bw_argument_no_id(ARGUMENT_NULL(directory));
+    return bw_store_file_size(bw_core_disk(directory, NULL), directory);
+}
+
+int obx_thread_number(void) { return (int)bw_thread_number(); }
+
+obx_err obx_posix_sem_prefix_set(const char *prefix)
+{
+    (void)prefix; // for named semaphores, of which there are none
+    return OBX_SUCCESS;
+}
