@@ -20,7 +20,7 @@ STANDARD = set("""assert complex ctype errno fenv float inttypes iso646 limits l
     signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath
     threads time uchar wchar wctype""".split())
 # Single headers that a layer may take from outside.
-OUTSIDE = {"base": {"xxhash.h"}, "vector": {"immintrin.h", "arm_neon.h"}}
+OUTSIDE = {"base": {"xxhash.h", "immintrin.h"}, "vector": {"immintrin.h", "arm_neon.h"}}
 PLATFORM = re.compile(r"\b(_WIN32|_WIN64|__linux__|__APPLE__|__ANDROID__|__unix__|_POSIX_C_SOURCE|"
                       r"_GNU_SOURCE|_DEFAULT_SOURCE|_XOPEN_SOURCE)\b")
 SYSTEM_CALL = re.compile(

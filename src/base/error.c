@@ -52,6 +52,9 @@ static void keep_formatted(bw_err err, int32_t secondary, const char *format, va
     keep(err, secondary, size < 0 ? format : text);
 }
 
+#undef bw_fail // error.h has more to say to the analyzer
+#undef bw_fail_system
+
 bw_err bw_fail(bw_err err, const char *format, ...)
 {
     va_list arguments;

@@ -10,8 +10,8 @@
 uint64_t bw_hash64(const void *data, size_t size, uint64_t seed)
 {
 #if BW_HASH_AVX2
-    // Reads a word that the compiler's run-time library filled in before main.
-    if (__builtin_cpu_supports("avx2")) return bw_hash64_avx2(data, size, seed);
+    // Short data takes no vectors. Support is a word that was filled in before main.
+    if (size >= 512 && __builtin_cpu_supports("avx2")) return bw_hash64_avx2(data, size, seed);
 #endif
     return XXH3_64bits_withSeed(data, size, seed);
 }

@@ -10,13 +10,19 @@
 #pragma GCC target("avx2")
 #endif
 
+#include <immintrin.h>
+
 #define XXH_INLINE_ALL
 #define XXH_VECTOR 2 /* XXH_AVX2 */
 #include <xxhash.h>
 
 uint64_t bw_hash64_avx2(const void *data, size_t size, uint64_t seed)
 {
-    return XXH3_64bits_withSeed(data, size, seed);
+    const uint64_t hash = XXH3_64bits_withSeed(data, size, seed);
+    // The compiler leaves this out here, and then every other vector instruction of the process is
+    // slower from now on: those of its interpreter, say.
+    _mm256_zeroupper();
+    return hash;
 }
 
 #if defined(__clang__)

@@ -74,8 +74,9 @@ static uint64_t hash_sums(const struct page_sum *sums, uint32_t count, uint64_t 
     uint8_t piece[PIECE_PAGES * 8];
     for (uint32_t at = 0; at < count;) {
         uint32_t filled = 0;
-        while (filled < PIECE_PAGES && at < count) bw_put_u64(piece + 8 * filled++, sums[at++].sum);
-        hash = bw_hash64(piece, 8u * filled, hash);
+        while (filled < PIECE_PAGES && at < count)
+            bw_put_u64(piece + (size_t)8 * filled++, sums[at++].sum);
+        hash = bw_hash64(piece, (size_t)8 * filled, hash);
     }
     return hash;
 }
@@ -157,9 +158,9 @@ static bw_err check_run(const struct run_check *check, const uint8_t *run, uint8
             if (check->headers_only && skip && !own_checksum_fits(bytes, page, check->salt))
                 own_fits = false;
             if (check->read) bw_manifest_add(check->read, page, sum);
-            bw_put_u64(sums + 8 * i, sum);
+            bw_put_u64(sums + (size_t)8 * i, sum);
         }
-        hash = bw_hash64(sums, 8u * pages, hash);
+        hash = bw_hash64(sums, (size_t)8 * pages, hash);
     }
     *out_matches = check->headers_only ? own_fits : fits && hash == bw_get_u64(run + 8);
     return BW_OK;

@@ -405,7 +405,8 @@ static bw_err fence_store(struct store *store, struct writer *writer)
     err = load_space(store, slot, &writer->space, &writer->selectors);
     writer->region_count = slot->region_count;
     if (err) return err;
-    if (!store->chosen_sealed && !BUG(no_fence)) err = make_durable(store, writer, &slots);
+    if (!store->chosen_sealed && store->is_durable && !BUG(no_fence))
+        err = make_durable(store, writer, &slots);
     if (err) return err;
     if (store->newer_rejected && !BUG(no_twin) && !BUG(no_fence))
         return write_twin(store, writer, &slots);

@@ -154,15 +154,19 @@ void bw_repack_plan_full(struct repack *repack) { plan(repack, &(struct limits){
 void bw_repack_plan_split(struct repack *repack)
 {
     const struct leaf_entry *entry = &repack->entry;
-    bool goes_on = false;
+    bool has_before = false, has_after = false; // the next key on either side
     size_t size = LEAF_SLOTS_AT + bw_leaf_padded(entry->size);
     for (unsigned i = 0; i < repack->leaves; i++) {
         unsigned at;
         size += bw_leaf_fill(repack->leaf[i]).size - LEAF_SLOTS_AT;
-        goes_on |= repack->edit == EDIT_PUT && bw_leaf_find(repack->leaf[i], entry->key - 1, &at);
+        has_before |= bw_leaf_find(repack->leaf[i], entry->key - 1, &at);
+        has_after |= bw_leaf_find(repack->leaf[i], entry->key + 1, &at);
     }
-    plan(repack, goes_on ? &(struct limits){.cut = entry->key, .pages_max = 1}
-                         : &(struct limits){.half = size / 2, .pages_max = 1});
+    if (repack->edit == EDIT_PUT && has_before != has_after) {
+        plan(repack, &(struct limits){.cut = entry->key, .pages_max = 1});
+    } else {
+        plan(repack, &(struct limits){.half = size / 2, .pages_max = 1});
+    }
 }
 
 bool bw_repack_fits(const uint8_t *leaf, struct leaf_fill fill, const struct leaf_entry *entry,

@@ -51,8 +51,9 @@ struct repack {
 /* Plan pieces of one page that are filled to the brim. */
 void bw_repack_plan_full(struct repack *repack);
 
-/* Plan for room: two halves. An entry put right behind its predecessor's key is taken as a run that
- * will go on: the cut comes behind it. More pieces when large values force them. */
+/* Plan for room: two halves. An entry put beside the next lower key or the next higher one, but not
+ * between both, is taken for a run that will go on: the cut comes behind it, so that the run fills
+ * its leaves. More pieces when large values force them. */
 void bw_repack_plan_split(struct repack *repack);
 
 /* Would a leaf hold the entry, in the place of the one at slot `at` if is_there, when laid out

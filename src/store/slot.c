@@ -23,8 +23,8 @@ static bool runs_are_sane(const struct slot *slot)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < slot->run_count; i++) {
-        uint64_t first = bw_get_u32(slot->runs + i * RUN_SIZE);
-        uint64_t count = bw_get_u32(slot->runs + i * RUN_SIZE + 4);
+        uint64_t first = bw_get_u32(slot->runs + (size_t)i * RUN_SIZE);
+        uint64_t count = bw_get_u32(slot->runs + (size_t)i * RUN_SIZE + 4);
         if (first < SLOT_COUNT || !count || first + count > slot->hwm) return false;
         total += count;
     }

@@ -50,7 +50,7 @@ static void add_run(struct run_list *list, struct page_run run)
         last->pages += run.pages;
         return;
     }
-    ASSERT(list->count < list->room);
+    ASSERT(list->runs && list->count < list->room);
     list->runs[list->count++] = run;
 }
 

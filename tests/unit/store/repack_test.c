@@ -116,6 +116,15 @@ static void a_run_in_the_middle_is_cut_behind_its_newest_key(void)
     free(behind);
     free(leaf);
 
+    // Downward it leaves the keys behind it in a full leaf.
+    leaf = leaf_of(50, 86, 1, 100, 1);
+    repack = repack_put(leaf, 49, 100);
+    bw_repack_plan_split(&repack);
+    CHECK_EQ(repack.pieces, 2);
+    CHECK_EQ(repack.piece[0].last, 49);
+    CHECK_EQ(repack.piece[1].count, 37);
+    free(leaf);
+
     // At the end of a full leaf it begins the next one.
     leaf = leaf_of(1, 37, 1, 100, 1);
     repack = repack_put(leaf, 38, 100);

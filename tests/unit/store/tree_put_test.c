@@ -270,6 +270,14 @@ static void a_run_into_a_gap_fills_its_leaves(void)
     end();
 }
 
+static void descending_keys_fill_their_leaves(void)
+{
+    begin();
+    for (uint64_t key = 5000; key > 0; key--) bw_kit_put(txn, key, key, 100);
+    CHECK(bw_fake_pager_pages(txn) <= 5000 / 37 + 3);
+    end();
+}
+
 static void other_trees_do_not_spoil_appending(void)
 {
     begin();
@@ -364,6 +372,6 @@ RUN_TESTS(TEST(a_thousand_notes_of_352_bytes_take_89_pages),
           TEST(a_new_size_moves_a_value_and_keeps_the_others), TEST(the_stored_copy_may_be_written),
           TEST(a_value_of_the_same_tree_may_be_put_under_another_key),
           TEST(random_order_fills_leaves_by_more_than_half),
-          TEST(a_run_into_a_gap_fills_its_leaves), TEST(other_trees_do_not_spoil_appending),
-          TEST(a_put_that_fails_changes_nothing), TEST(a_tree_of_2_to_the_32_keys_is_full),
-          TEST(the_highest_key_of_all_can_be_put))
+          TEST(a_run_into_a_gap_fills_its_leaves), TEST(descending_keys_fill_their_leaves),
+          TEST(other_trees_do_not_spoil_appending), TEST(a_put_that_fails_changes_nothing),
+          TEST(a_tree_of_2_to_the_32_keys_is_full), TEST(the_highest_key_of_all_can_be_put))
