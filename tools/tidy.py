@@ -232,6 +232,7 @@ def is_found_by_folder(path):
             or re.fullmatch(r"tests/harness/\w+\.c|tests/.*_test\.c", path)
             or re.fullmatch(r"tests/fuzz/(\w+_fuzz\.c|\w+/.*)|tests/(compat|gen)/.*", path)
             or re.fullmatch(r"bindings/.*(/test_\w+\.py|_test\.go|\.go)", path)
+            or re.fullmatch(r"\.ci/passing/\w+\.txt", path)
             or re.fullmatch(r"bindings/python/boxwood/.*\.pyi?", path)
             or path.startswith("include/") or name_of(path) in KNOWN)
 
