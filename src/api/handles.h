@@ -58,7 +58,8 @@ _Static_assert(sizeof(struct OBX_query) <= 64, "a query has to fit its slot");
 
 /*
  * Where a box handle leads, read without a lock: a handle that is closed meanwhile gives an error
- * or a place that cannot be entered. The macro's argument names the handle in texts.
+ * or a place that cannot be entered. The tag is read before and after the rest, which is acquired
+ * and so stays between. The macro's argument names the handle in texts.
  */
 #define PLACE_OF_BOX(argument, out_place) bw_place_of_box(argument, #argument, __LINE__, out_place)
 
@@ -67,10 +68,9 @@ static inline bw_err bw_place_of_box(const OBX_box *box, const char *name, int l
 {
     if (LIKELY(bw_pool_owns(&bw_pool_shared, box))) {
         const uint32_t tag = bw_slot_tag(box);
-        out_place->core = atomic_load_explicit(&box->core, memory_order_relaxed);
-        out_place->core_id = atomic_load_explicit(&box->core_id, memory_order_relaxed);
-        out_place->box = atomic_load_explicit(&box->box, memory_order_relaxed);
-        atomic_thread_fence(memory_order_acquire);
+        out_place->core = atomic_load_explicit(&box->core, memory_order_acquire);
+        out_place->core_id = atomic_load_explicit(&box->core_id, memory_order_acquire);
+        out_place->box = atomic_load_explicit(&box->box, memory_order_acquire);
         if (LIKELY(bw_tag_is_open(tag, SLOT_BOX) && bw_slot_tag(box) == tag)) return BW_OK; // P3
     }
     return bw_argument_refuse(box, SLOT_BOX, name, line);
@@ -85,9 +85,8 @@ static inline bw_err bw_core_of_store(const OBX_store *store, const char *name, 
 {
     if (LIKELY(bw_pool_owns(&bw_pool_shared, store))) {
         const uint32_t tag = bw_slot_tag(store);
-        *out_core = atomic_load_explicit(&store->core, memory_order_relaxed);
-        *out_id = atomic_load_explicit(&store->core_id, memory_order_relaxed);
-        atomic_thread_fence(memory_order_acquire);
+        *out_core = atomic_load_explicit(&store->core, memory_order_acquire);
+        *out_id = atomic_load_explicit(&store->core_id, memory_order_acquire);
         if (LIKELY(bw_tag_is_open(tag, SLOT_STORE) && bw_slot_tag(store) == tag)) return BW_OK;
     }
     return bw_argument_refuse(store, SLOT_STORE, name, line);
