@@ -27,29 +27,51 @@ bw_err bw_leaf_damaged(const uint8_t *leaf)
                    bw_get_u32(leaf + PAGE_AT_NUMBER));
 }
 
-bool bw_leaf_find(const uint8_t *leaf, uint64_t key, unsigned *out_at)
+// The form is an argument here and below, so that each has code of its own.
+static inline unsigned slot_size_of(enum leaf_form form)
+{
+    if (form == LEAF_DENSE) return LEAF_SLOT_DENSE;
+    return form == LEAF_WIDE ? LEAF_SLOT_WIDE : LEAF_SLOT_SPARSE;
+}
+
+static inline uint64_t distance_at(const uint8_t *leaf, unsigned at, enum leaf_form form)
+{
+    const uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)slot_size_of(form) * at;
+    return form == LEAF_WIDE ? bw_get_u64(slot) : bw_get_u32(slot);
+}
+
+// Lower bound in a leaf that is not dense, without a branch that depends on what is read.
+static inline bool find_distance(const uint8_t *leaf, uint64_t distance, unsigned *out_at,
+                                 enum leaf_form form)
 {
     const unsigned slots = bw_leaf_slots(leaf);
-    const uint64_t base = bw_leaf_base(leaf);
-    *out_at = 0;
-    if (key < base) return false;
-    const uint64_t distance = key - base;
-    if (bw_leaf_is_dense(leaf)) {
-        *out_at = distance < slots ? (unsigned)distance : slots;
-        return distance < slots && !bw_leaf_is_empty_slot(leaf, *out_at);
-    }
-    // Lower bound without a branch that depends on what is read.
-    const uint8_t *distances = leaf + LEAF_SLOTS_AT;
     unsigned at = 0, left = slots;
     while (left > 1) {
         const unsigned half = left / 2;
-        const uint8_t *probe = distances + (size_t)LEAF_SLOT_SPARSE * (at + half - 1);
-        at += bw_get_u32(probe) < distance ? half : 0;
+        const bool is_below = distance_at(leaf, at + half - 1, form) < distance;
+        at += half & (0u - is_below);
         left -= half;
     }
-    if (left && bw_leaf_key(leaf, at) < key) at++;
+    if (left && distance_at(leaf, at, form) < distance) at++;
     *out_at = at;
-    return at < slots && bw_leaf_key(leaf, at) == key;
+    return at < slots && distance_at(leaf, at, form) == distance;
+}
+
+bool bw_leaf_find(const uint8_t *leaf, uint64_t key, unsigned *out_at)
+{
+    const uint64_t base = bw_leaf_base(leaf), distance = key - base;
+    if (key < base) {
+        *out_at = 0;
+        return false;
+    }
+    if (bw_leaf_is_dense(leaf)) {
+        const unsigned slots = bw_leaf_slots(leaf);
+        *out_at = distance < slots ? (unsigned)distance : slots;
+        return distance < slots &&
+               bw_get_u16(leaf + LEAF_SLOTS_AT + LEAF_SLOT_DENSE * (size_t)distance) != 0;
+    }
+    if (UNLIKELY(bw_leaf_is_wide(leaf))) return find_distance(leaf, distance, out_at, LEAF_WIDE);
+    return find_distance(leaf, distance, out_at, LEAF_SPARSE);
 }
 
 bool bw_leaf_is_safe(const uint8_t *leaf)
@@ -97,12 +119,11 @@ struct leaf_fill bw_leaf_fill(const uint8_t *leaf)
 
 // ---- changing ----
 
-static void set_slots(uint8_t *leaf, unsigned slots, bool is_dense)
+static inline void set_slots(uint8_t *leaf, unsigned slots, enum leaf_form form)
 {
-    const unsigned slot_size = is_dense ? LEAF_SLOT_DENSE : LEAF_SLOT_SPARSE;
-    ASSERT(slots < LEAF_DENSE);
-    bw_put_u16(leaf + PAGE_AT_COUNT, (uint16_t)(slots | (is_dense ? LEAF_DENSE : 0u)));
-    bw_put_u16(leaf + PAGE_AT_LOWER, (uint16_t)(LEAF_SLOTS_AT + slots * slot_size));
+    ASSERT(slots < LEAF_WIDE); // L6
+    bw_put_u16(leaf + PAGE_AT_COUNT, (uint16_t)(slots | form));
+    bw_put_u16(leaf + PAGE_AT_LOWER, (uint16_t)(LEAF_SLOTS_AT + slots * slot_size_of(form)));
 }
 
 static void set_upper(uint8_t *leaf, unsigned upper)
@@ -114,6 +135,15 @@ static uint8_t *slot_of(uint8_t *leaf, unsigned at)
 {
     const unsigned size = bw_leaf_slot_size(leaf);
     return leaf + LEAF_SLOTS_AT + (size_t)size * (at + 1) - LEAF_SLOT_DENSE;
+}
+
+static inline void set_distance(uint8_t *slot, uint64_t distance, enum leaf_form form)
+{
+    if (form == LEAF_WIDE) {
+        bw_put_u64(slot, distance);
+    } else {
+        bw_put_u32(slot, (uint32_t)distance);
+    }
 }
 
 static void set_length(uint8_t *slot, const struct leaf_entry *entry)
@@ -139,11 +169,13 @@ static bool has_room(const uint8_t *leaf, unsigned slot_bytes, uint32_t size)
     return bw_leaf_lower(leaf) + slot_bytes + bw_leaf_padded(size) <= bw_leaf_upper(leaf);
 }
 
-void bw_leaf_begin(uint8_t *leaf, bool is_dense, uint64_t base)
+void bw_leaf_begin(uint8_t *leaf, enum leaf_form form, uint64_t first)
 {
-    set_slots(leaf, 0, is_dense);
+    ASSERT(form == LEAF_DENSE || form == LEAF_SPARSE || form == LEAF_WIDE);
+    set_slots(leaf, 0, form);
     set_upper(leaf, bw_leaf_size(leaf));
-    bw_put_u64(leaf + LEAF_BASE_AT, base);
+    // Wide slots can count from 0, so that keys in front of all others have a distance too.
+    bw_put_u64(leaf + LEAF_BASE_AT, form == LEAF_WIDE ? 0 : first);
 }
 
 uint8_t *bw_leaf_push(uint8_t *leaf, const struct leaf_entry *entry)
@@ -151,13 +183,16 @@ uint8_t *bw_leaf_push(uint8_t *leaf, const struct leaf_entry *entry)
     const uint64_t distance = entry->key - bw_leaf_base(leaf);
     unsigned at = bw_leaf_slots(leaf);
     if (bw_leaf_is_dense(leaf)) {
-        ASSERT(distance >= at && distance < LEAF_DENSE);
+        ASSERT(distance >= at && distance < LEAF_WIDE);
         at = (unsigned)distance;
-        set_slots(leaf, at + 1, true);
-    } else {
+        set_slots(leaf, at + 1, LEAF_DENSE);
+    } else if (LIKELY(!bw_leaf_is_wide(leaf))) {
         ASSERT(distance <= UINT32_MAX);
-        set_slots(leaf, at + 1, false);
-        bw_put_u32(leaf + LEAF_SLOTS_AT + (size_t)at * LEAF_SLOT_SPARSE, (uint32_t)distance);
+        set_slots(leaf, at + 1, LEAF_SPARSE);
+        set_distance(leaf + LEAF_SLOTS_AT + (size_t)LEAF_SLOT_SPARSE * at, distance, LEAF_SPARSE);
+    } else {
+        set_slots(leaf, at + 1, LEAF_WIDE);
+        set_distance(leaf + LEAF_SLOTS_AT + (size_t)LEAF_SLOT_WIDE * at, distance, LEAF_WIDE);
     }
     ASSERT(has_room(leaf, 0, entry->size));
     return place(leaf, at, entry);
@@ -185,7 +220,7 @@ static uint8_t *insert_dense(uint8_t *leaf, const struct leaf_entry *entry)
         memmove(first + grown, first, (size_t)slots * LEAF_SLOT_DENSE);
         memset(first, 0, grown);
         bw_put_u64(leaf + LEAF_BASE_AT, entry->key);
-        set_slots(leaf, slots + (unsigned)before, true);
+        set_slots(leaf, slots + (unsigned)before, LEAF_DENSE);
         return place(leaf, 0, entry);
     }
     const uint64_t at = entry->key - base;
@@ -193,32 +228,38 @@ static uint8_t *insert_dense(uint8_t *leaf, const struct leaf_entry *entry)
         if (at > 2u * slots + 2u || !may_span(leaf, at + 1)) return NULL;
         const unsigned added = (unsigned)at + 1 - slots;
         if (!has_room(leaf, LEAF_SLOT_DENSE * added, entry->size)) return NULL;
-        set_slots(leaf, slots + added, true);
+        set_slots(leaf, slots + added, LEAF_DENSE);
     } else if (!has_room(leaf, 0, entry->size)) {
         return NULL;
     }
     return place(leaf, (unsigned)at, entry);
 }
 
-static uint8_t *insert_sparse(uint8_t *leaf, const struct leaf_entry *entry)
+// Into a sparse leaf or a wide one.
+static inline uint8_t *insert_distance(uint8_t *leaf, const struct leaf_entry *entry,
+                                       enum leaf_form form)
 {
+    const unsigned slot_size = slot_size_of(form);
     const uint64_t distance = entry->key - bw_leaf_base(leaf);
-    if (entry->key < bw_leaf_base(leaf) || distance > UINT32_MAX) return NULL;
-    if (!has_room(leaf, LEAF_SLOT_SPARSE, entry->size)) return NULL;
+    if (entry->key < bw_leaf_base(leaf)) return NULL;
+    if (form == LEAF_SPARSE && distance > UINT32_MAX) return NULL;
+    if (!has_room(leaf, slot_size, entry->size)) return NULL;
     const unsigned slots = bw_leaf_slots(leaf);
     unsigned at = slots;
     if (entry->key <= bw_leaf_key(leaf, slots - 1)) (void)bw_leaf_find(leaf, entry->key, &at);
-    uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)at * LEAF_SLOT_SPARSE;
-    memmove(slot + LEAF_SLOT_SPARSE, slot, (size_t)(slots - at) * LEAF_SLOT_SPARSE);
-    bw_put_u32(slot, (uint32_t)distance);
-    set_slots(leaf, slots + 1, false);
+    uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)slot_size * at;
+    memmove(slot + slot_size, slot, (size_t)(slots - at) * slot_size);
+    set_distance(slot, distance, form);
+    set_slots(leaf, slots + 1, form);
     return place(leaf, at, entry);
 }
 
 uint8_t *bw_leaf_insert(uint8_t *leaf, const struct leaf_entry *entry)
 {
     ASSERT(bw_leaf_slots(leaf) > 0);
-    return bw_leaf_is_dense(leaf) ? insert_dense(leaf, entry) : insert_sparse(leaf, entry);
+    if (bw_leaf_is_dense(leaf)) return insert_dense(leaf, entry);
+    if (UNLIKELY(bw_leaf_is_wide(leaf))) return insert_distance(leaf, entry, LEAF_WIDE);
+    return insert_distance(leaf, entry, LEAF_SPARSE);
 }
 
 // Zero a value that no slot points to any longer (L3).
@@ -260,16 +301,18 @@ static void remove_dense(uint8_t *leaf, unsigned at)
         memset(slot + (size_t)slots * LEAF_SLOT_DENSE, 0, (size_t)first * LEAF_SLOT_DENSE);
         bw_put_u64(leaf + LEAF_BASE_AT, bw_leaf_base(leaf) + first);
     }
-    set_slots(leaf, slots, true);
+    set_slots(leaf, slots, LEAF_DENSE);
 }
 
-static void remove_sparse(uint8_t *leaf, unsigned at)
+// From a sparse leaf or a wide one.
+static void remove_distance(uint8_t *leaf, unsigned at)
 {
-    const unsigned left = bw_leaf_slots(leaf) - 1;
-    uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)at * LEAF_SLOT_SPARSE;
-    memmove(slot, slot + LEAF_SLOT_SPARSE, (size_t)(left - at) * LEAF_SLOT_SPARSE);
-    memset(leaf + LEAF_SLOTS_AT + (size_t)left * LEAF_SLOT_SPARSE, 0, LEAF_SLOT_SPARSE);
-    set_slots(leaf, left, false);
+    const enum leaf_form form = bw_leaf_is_wide(leaf) ? LEAF_WIDE : LEAF_SPARSE;
+    const unsigned left = bw_leaf_slots(leaf) - 1, slot_size = slot_size_of(form);
+    uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)slot_size * at;
+    memmove(slot, slot + slot_size, (size_t)(left - at) * slot_size);
+    memset(leaf + LEAF_SLOTS_AT + (size_t)slot_size * left, 0, slot_size);
+    set_slots(leaf, left, form);
 }
 
 struct leaf_fill bw_leaf_remove(uint8_t *leaf, unsigned at)
@@ -281,7 +324,7 @@ struct leaf_fill bw_leaf_remove(uint8_t *leaf, unsigned at)
     if (bw_leaf_is_dense(leaf)) {
         remove_dense(leaf, at);
     } else {
-        remove_sparse(leaf, at);
+        remove_distance(leaf, at);
     }
     return bw_leaf_fill(leaf);
 }

@@ -4,7 +4,8 @@
  *
  * Slots grow upward behind the header, values downward from the end. In a dense leaf a key is the
  * position of its slot, so finding one is an array access and a slot costs 4 bytes; a sparse leaf
- * keeps each key's distance from the base in 8-byte slots. Layout: docs/format.md.
+ * keeps each key's distance from the base in 8-byte slots, a wide one, for distances of more than
+ * 32 bits, in 12-byte slots. Layout: docs/format.md.
  *
  * Invariants:
  *   L1  Slots ascend by key. The first slot of a dense leaf and its last one hold values.
@@ -14,6 +15,8 @@
  *       removed value stays behind, and padding need not be written.
  *   L4  A leaf of a tree holds at least one value.
  *   L5  At least half of the slots of a dense leaf hold values.
+ *   L6  The slots of a leaf, however many pages it has and whatever its form, are fewer than
+ *       LEAF_WIDE, so that their number and the form share 16 bits.
  *
  * Reading trusts nothing but what bw_leaf_is_sound has seen: each slot is checked before its bytes
  * are touched. Changing needs bw_leaf_is_safe once.
@@ -25,12 +28,15 @@
 
 #include "store/txn.h"
 
+/* The two high bits of PAGE_AT_COUNT; the others count the slots. Both at once are no form. */
+enum leaf_form { LEAF_SPARSE = 0, LEAF_WIDE = 0x4000, LEAF_DENSE = 0x8000 };
+
 enum {
-    LEAF_BASE_AT = 32,    /* u64: what sparse distances count from; the first key of a dense leaf */
+    LEAF_BASE_AT = 32,    /* u64: what distances count from; the first key of a dense leaf */
     LEAF_SLOTS_AT = 40,   /* slots begin here */
-    LEAF_DENSE = 0x8000,  /* in PAGE_AT_COUNT: the leaf is dense; the other bits count its slots */
     LEAF_SLOT_DENSE = 4,  /* u16 offset / 8, u16 length; 0: empty */
     LEAF_SLOT_SPARSE = 8, /* u32 distance from the base, u16 offset / 8, u16 length */
+    LEAF_SLOT_WIDE = 12,  /* u64 distance from the base, u16 offset / 8, u16 length */
     LEAF_LENGTH_OVERFLOW = 0xFFFF, /* the bytes are a reference to an overflow value */
 
     /* The part of an overflow reference that a leaf must know: it tells its own size. */
@@ -39,6 +45,8 @@ enum {
     REFERENCE_EXTENT = 8,
     REFERENCE_EXTENTS_MAX = 64,
 };
+
+_Static_assert((EXTENT_PAGES_MAX * PAGE_SIZE - LEAF_SLOTS_AT) / LEAF_SLOT_DENSE < LEAF_WIDE, "L6");
 
 /* A value, or an overflow reference, as it lies in a leaf or is to be put there. */
 struct leaf_entry {
@@ -57,13 +65,18 @@ static inline bool bw_leaf_is_dense(const uint8_t *leaf)
 {
     return (bw_page_count(leaf) & LEAF_DENSE) != 0;
 }
+static inline bool bw_leaf_is_wide(const uint8_t *leaf)
+{
+    return (bw_page_count(leaf) & LEAF_WIDE) != 0;
+}
 static inline unsigned bw_leaf_slots(const uint8_t *leaf)
 {
-    return bw_page_count(leaf) & (LEAF_DENSE - 1u);
+    return bw_page_count(leaf) & (LEAF_WIDE - 1u);
 }
 static inline unsigned bw_leaf_slot_size(const uint8_t *leaf)
 {
-    return bw_leaf_is_dense(leaf) ? LEAF_SLOT_DENSE : LEAF_SLOT_SPARSE;
+    if (bw_leaf_is_dense(leaf)) return LEAF_SLOT_DENSE;
+    return bw_leaf_is_wide(leaf) ? LEAF_SLOT_WIDE : LEAF_SLOT_SPARSE;
 }
 static inline uint64_t bw_leaf_base(const uint8_t *leaf) { return bw_get_u64(leaf + LEAF_BASE_AT); }
 static inline uint32_t bw_leaf_size(const uint8_t *leaf) { return leaf[PAGE_AT_PAGES] * 4096u; }
@@ -81,38 +94,51 @@ static inline bool bw_leaf_is_sound(const uint8_t *leaf)
 {
     const unsigned slots = bw_leaf_slots(leaf);
     const unsigned lower = bw_leaf_lower(leaf), upper = bw_leaf_upper(leaf);
-    return slots && lower == LEAF_SLOTS_AT + slots * bw_leaf_slot_size(leaf) && lower <= upper &&
+    return slots && bw_page_count(leaf) < (LEAF_DENSE | LEAF_WIDE) &&
+           lower == LEAF_SLOTS_AT + slots * bw_leaf_slot_size(leaf) && lower <= upper &&
            upper <= bw_leaf_size(leaf) && upper % 8 == 0;
 }
 
-/* Of a sound leaf; `at` below its slots. */
-static inline uint64_t bw_leaf_key(const uint8_t *leaf, unsigned at)
+/* Where slot `at` of a sound leaf, below its slots, keeps offset and length, and how far its key is
+ * from the base. */
+static inline const uint8_t *bw_leaf_slot(const uint8_t *leaf, unsigned at, uint64_t *out_distance)
 {
-    const uint32_t distance =
-        bw_leaf_is_dense(leaf) ? at
-                               : bw_get_u32(leaf + LEAF_SLOTS_AT + (size_t)at * LEAF_SLOT_SPARSE);
-    return bw_leaf_base(leaf) + distance;
+    const uint8_t *slots = leaf + LEAF_SLOTS_AT;
+    if (bw_leaf_is_dense(leaf)) {
+        *out_distance = at;
+        return slots + (size_t)LEAF_SLOT_DENSE * at;
+    }
+    if (UNLIKELY(bw_leaf_is_wide(leaf))) {
+        slots += (size_t)LEAF_SLOT_WIDE * at;
+        *out_distance = bw_get_u64(slots);
+        return slots + 8;
+    }
+    slots += (size_t)LEAF_SLOT_SPARSE * at;
+    *out_distance = bw_get_u32(slots);
+    return slots + 4;
 }
 
-/* Where a slot keeps offset and length. */
-static inline const uint8_t *bw_leaf_slot(const uint8_t *leaf, unsigned at)
+static inline uint64_t bw_leaf_key(const uint8_t *leaf, unsigned at)
 {
-    const unsigned size = bw_leaf_slot_size(leaf);
-    return leaf + LEAF_SLOTS_AT + (size_t)size * (at + 1) - LEAF_SLOT_DENSE;
+    uint64_t distance;
+    (void)bw_leaf_slot(leaf, at, &distance);
+    return bw_leaf_base(leaf) + distance;
 }
 
 static inline bool bw_leaf_is_empty_slot(const uint8_t *leaf, unsigned at)
 {
-    return bw_get_u16(bw_leaf_slot(leaf, at)) == 0;
+    uint64_t distance;
+    return bw_get_u16(bw_leaf_slot(leaf, at, &distance)) == 0;
 }
 
 /* What slot `at` of a sound leaf holds. False: it points outside the leaf's values. */
 static inline bool bw_leaf_entry(const uint8_t *leaf, unsigned at, struct leaf_entry *out_entry)
 {
-    const uint8_t *slot = bw_leaf_slot(leaf, at);
+    uint64_t distance;
+    const uint8_t *slot = bw_leaf_slot(leaf, at, &distance);
     const size_t offset = (size_t)bw_get_u16(slot) * 8, end = bw_leaf_size(leaf);
     uint32_t size = bw_get_u16(slot + 2);
-    out_entry->key = bw_leaf_key(leaf, at);
+    out_entry->key = bw_leaf_base(leaf) + distance;
     out_entry->is_overflow = size == LEAF_LENGTH_OVERFLOW;
     if (!offset) {
         out_entry->data = NULL;
@@ -147,7 +173,8 @@ static inline unsigned bw_leaf_skip(const uint8_t *leaf, unsigned at)
 {
     const unsigned slots = bw_leaf_slots(leaf);
     if (bw_leaf_is_dense(leaf)) {
-        while (at < slots && bw_leaf_is_empty_slot(leaf, at)) at++;
+        const uint8_t *slot = leaf + LEAF_SLOTS_AT;
+        while (at < slots && bw_get_u16(slot + (size_t)LEAF_SLOT_DENSE * at) == 0) at++;
     }
     return at;
 }
@@ -165,8 +192,8 @@ struct leaf_fill {
 /* Of a safe leaf. Reads all slots. */
 struct leaf_fill bw_leaf_fill(const uint8_t *leaf);
 
-/* Make a fresh, zeroed extent an empty leaf. */
-void bw_leaf_begin(uint8_t *leaf, bool is_dense, uint64_t base);
+/* Make a fresh, zeroed extent an empty leaf for keys from `first` on. */
+void bw_leaf_begin(uint8_t *leaf, enum leaf_form form, uint64_t first);
 
 /* Add an entry behind the last one, in the leaf's form as it is. It must fit. Returns its copy. */
 uint8_t *bw_leaf_push(uint8_t *leaf, const struct leaf_entry *entry);
@@ -191,5 +218,5 @@ static inline bool bw_leaf_is_thin(const uint8_t *leaf, struct leaf_fill fill)
 
 /* ---- proof ---- */
 
-/* What contradicts L1 to L5 in a leaf of which nothing is known but its extent, or NULL. */
+/* What contradicts L1 to L6 in a leaf of which nothing is known but its extent, or NULL. */
 const char *bw_leaf_problem(const uint8_t *leaf);

@@ -22,12 +22,18 @@ static void begin_leaf(struct reader *reader)
     reader->slots_end = reader->bytes + bw_leaf_lower(reader->bytes);
 }
 
+static uint64_t distance_of(const struct reader *reader)
+{
+    const uint8_t *slot = reader->slot;
+    if (reader->slot_size == LEAF_SLOT_SPARSE) return bw_get_u32(slot);
+    if (UNLIKELY(reader->slot_size == LEAF_SLOT_WIDE)) return bw_get_u64(slot);
+    return (uint64_t)(slot - reader->bytes - LEAF_SLOTS_AT) / LEAF_SLOT_DENSE;
+}
+
 static void read_slot(const struct reader *reader, uint32_t offset, struct leaf_entry *out_entry)
 {
     const uint8_t *slot = reader->slot;
-    const size_t slots = (size_t)(slot - reader->bytes - LEAF_SLOTS_AT) / LEAF_SLOT_DENSE;
-    out_entry->key =
-        reader->base + (reader->slot_size == LEAF_SLOT_DENSE ? slots : bw_get_u32(slot));
+    out_entry->key = reader->base + distance_of(reader);
     out_entry->data = reader->bytes + (size_t)offset * 8;
     out_entry->size = bw_get_u16(slot + reader->slot_size - 2);
     out_entry->is_overflow = out_entry->size == LEAF_LENGTH_OVERFLOW;
@@ -77,14 +83,20 @@ static bool next(struct reader *reader, struct leaf_entry *out_entry)
 static size_t size_of(uint64_t first, uint64_t last, uint32_t count, uint32_t bytes)
 {
     const uint64_t gaps = last - first - (count - 1); // keys between that are not there
-    const size_t slots =
-        gaps < count ? LEAF_SLOT_DENSE * (size_t)(count + gaps) : LEAF_SLOT_SPARSE * (size_t)count;
+    size_t slots = LEAF_SLOT_SPARSE * (size_t)count;
+    if (gaps < count) {
+        slots = LEAF_SLOT_DENSE * (size_t)(count + gaps);
+    } else if (UNLIKELY(last - first > UINT32_MAX)) {
+        slots = LEAF_SLOT_WIDE * (size_t)count;
+    }
     return LEAF_SLOTS_AT + slots + bytes;
 }
 
-static bool is_dense(const struct leaf_piece *piece)
+static enum leaf_form form_of(const struct leaf_piece *piece) // R2
 {
-    return piece->last - piece->first - (piece->count - 1) <= piece->count; // R2
+    const uint64_t distance = piece->last - piece->first;
+    if (distance - (piece->count - 1) <= piece->count) return LEAF_DENSE;
+    return distance <= UINT32_MAX ? LEAF_SPARSE : LEAF_WIDE;
 }
 
 static size_t piece_size(const struct leaf_piece *piece)
@@ -92,10 +104,9 @@ static size_t piece_size(const struct leaf_piece *piece)
     return size_of(piece->first, piece->last, piece->count, piece->bytes);
 }
 
-// The piece's size with one entry more. 0: keys too far apart for one leaf.
+// The piece's size with one entry more.
 static size_t size_with(const struct leaf_piece *piece, const struct leaf_entry *entry)
 {
-    if (piece->count && entry->key - piece->first > UINT32_MAX) return 0;
     return size_of(piece->count ? piece->first : entry->key, entry->key, piece->count + 1,
                    piece->bytes + bw_leaf_padded(entry->size));
 }
@@ -122,7 +133,7 @@ static bool is_full(const struct repack *repack, const struct limits *limits,
                     const struct leaf_entry *entry, size_t size)
 {
     const struct leaf_piece *piece = &repack->piece[repack->pieces - 1];
-    if (!size || size > (size_t)piece->pages * PAGE_SIZE) return true;
+    if (size > (size_t)piece->pages * PAGE_SIZE) return true;
     if (repack->pieces > 1) return false;
     if (limits->cut && entry->key > limits->cut) return true;
     return limits->half && size + piece_size(piece) > 2 * limits->half;
@@ -184,7 +195,7 @@ bool bw_repack_fits(const uint8_t *leaf, struct leaf_fill fill, const struct lea
         if (entry->key < first) first = entry->key;
         if (entry->key > last) last = entry->key;
     }
-    return last - first <= UINT32_MAX && size_of(first, last, count, bytes) <= bw_leaf_size(leaf);
+    return size_of(first, last, count, bytes) <= bw_leaf_size(leaf);
 }
 
 bool bw_repack_plan_one(struct repack *repack, unsigned pages)
@@ -203,7 +214,7 @@ void bw_repack_build(struct repack *repack, uint8_t *const extent[])
     repack->stored = NULL;
     for (unsigned i = 0; i < pieces; i++) {
         const struct leaf_piece *piece = &repack->piece[i];
-        bw_leaf_begin(extent[i], is_dense(piece), piece->first);
+        bw_leaf_begin(extent[i], form_of(piece), piece->first);
         for (uint32_t n = 0; n < piece->count; n++) {
             const bool found = next(&reader, &entry);
             ASSERT(found);

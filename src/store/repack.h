@@ -3,13 +3,14 @@
  * Laying leaves out afresh: the entries of one leaf or of two neighbours, with one change, into as
  * many new leaves as they need.
  *
- * Splitting, merging, borrowing, compacting, changing between dense and sparse are all this. The
- * plan is made first and touches nothing, so that a caller can find every page before it changes
- * anything.
+ * Splitting, merging, borrowing, compacting, changing between dense, sparse and wide are all this.
+ * The plan is made first and touches nothing, so that a caller can find every page before it
+ * changes anything.
  *
  * Invariants:
  *   R1  The pieces hold all entries in order; none is empty.
- *   R2  A piece is dense exactly if at most half of its slots would be empty.
+ *   R2  A piece is dense exactly if at most half of its slots would be empty, and wide exactly if
+ *       its keys are 2^32 or more apart.
  *   R3  A piece has one page, unless its first entry alone needs more; never more pages than
  *   needed.
  */
@@ -19,7 +20,8 @@
 
 enum {
     /* Two pieces in a row hold more than a page together, and all entries come from 8 pages, or 2
-     * of one page, and the change. */
+     * of one page, and the change. At most one piece is wide where the leaves it is from are not:
+     * the one that spans both leaves, or that the change is an end of. */
     REPACK_PIECES_MAX = 32,
     LEAF_PAGE_ROOM = PAGE_SIZE - LEAF_SLOTS_AT,
 };

@@ -145,7 +145,7 @@ static bw_err begin_leaf(struct put *put)
     uint8_t *leaf;
     err = bw_page_new(put->txn, PAGE_LEAF, tree->id, pages, &page, &leaf);
     if (err) return err;
-    bw_leaf_begin(leaf, true, put->entry.key);
+    bw_leaf_begin(leaf, LEAF_DENSE, put->entry.key);
     put->stored = bw_leaf_push(leaf, &put->entry);
 
     const struct branch_child child = {.key = put->entry.key,

@@ -122,7 +122,7 @@ static void fill_up(struct path *path, uint8_t *leaf, unsigned live)
         repack.leaf[1] = side < 0 ? leaf : other;
         if (merge(path, leaf, other_at, &repack)) return;
         bw_repack_plan_split(&repack);
-        // Keys too far apart to share a leaf stay where they are.
+        // Large values, or far keys beside near ones, may gain nothing: they stay where they are.
         if (repack.pieces != 2 || repack.piece[side < 0].count <= live) continue;
         if (bw_tree_rebuild(path, &repack, side < 0) == BW_OK) return;
     }

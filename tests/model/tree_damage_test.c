@@ -20,6 +20,7 @@ enum { ROUNDS = 400, OPERATIONS = 40, PAGES_MAX = 4000 };
 static struct txn *txn;
 static struct random source;
 static uint64_t failures, successes, sum;
+static uint64_t step; // between keys
 
 static uint64_t below(uint64_t limit) { return bw_random_below(&source, limit); }
 
@@ -27,7 +28,8 @@ static void build(void)
 {
     static const size_t sizes[] = {12, 100, 352, 1500, 4040, 5000, 12000};
     txn = bw_fake_pager_new();
-    const uint64_t keys = 1 + below(below(4) ? 150 : 1200), step = 1 + below(4);
+    const uint64_t keys = 1 + below(below(4) ? 150 : 1200);
+    step = below(3) ? 1 + below(4) : UINT64_C(1) << (30 + below(20)); // dense, sparse, wide
     const size_t size = sizes[below(7)];
     for (uint64_t key = 1; key <= keys; key++) {
         bw_kit_put(txn, key * step, key * step, below(20) ? size : sizes[below(7)]);
@@ -39,8 +41,18 @@ static void build(void)
 
 static uint32_t draw_number(void)
 {
-    static const uint32_t special[] = {0, 1, 8, 40, 254, 255, 4095, 4096, 0x7FFF, 0x8000, 0xFFFF};
-    return below(3) ? special[below(11)] : (uint32_t)bw_random_next(&source);
+    static const uint32_t special[] = {0,    1,      8,      40,     254,    255,    4095,
+                                       4096, 0x3FFF, 0x4000, 0x7FFF, 0x8000, 0xC000, 0xFFFF};
+    return below(3) ? special[below(14)] : (uint32_t)bw_random_next(&source);
+}
+
+// The leaf says that it has another form, and, every other time, LOWER agrees.
+static void change_form(uint8_t *leaf)
+{
+    leaf[PAGE_AT_COUNT + 1] ^= (uint8_t)((1 + below(3)) << 6);
+    if (below(2)) return;
+    const unsigned lower = LEAF_SLOTS_AT + bw_leaf_slots(leaf) * bw_leaf_slot_size(leaf);
+    bw_put_u16(leaf + PAGE_AT_LOWER, (uint16_t)lower);
 }
 
 // Some number of a header, of slots, keys, references or values becomes another one.
@@ -48,7 +60,7 @@ static void damage_page(uint8_t *page, size_t size)
 {
     static const unsigned fields[] = {PAGE_AT_COUNT, PAGE_AT_LOWER, PAGE_AT_UPPER};
     const bool is_branch = page[PAGE_AT_KIND] == PAGE_BRANCH;
-    switch (below(6)) {
+    switch (below(7)) {
     case 0:
         bw_put_u16(page + fields[below(3)], (uint16_t)draw_number());
         break;
@@ -66,6 +78,9 @@ static void damage_page(uint8_t *page, size_t size)
         bw_branch_set_ref(page, (unsigned)below(bw_branch_children(page) % 254 + 1),
                           below(2) ? bw_branch_ref(page, (unsigned)below(254))
                                    : (page_ref)(below(PAGES_MAX) | below(8) << 28));
+        break;
+    case 5:
+        if (!is_branch) change_form(page);
         break;
     default: // two neighbours change places
         if (!is_branch) break;
@@ -135,7 +150,8 @@ static void operate(void)
     struct bytes value;
     bool found;
     uint8_t *stored;
-    const uint64_t key = below(20) ? 1 + below(1500) : 1 + bw_random_next(&source) / 2;
+    const uint64_t key =
+        below(20) ? (1 + below(1500)) * (below(2) ? step : 1) : 1 + bw_random_next(&source) / 2;
     switch (below(10)) {
     case 0:
         scan(key);

@@ -35,7 +35,7 @@ struct model {
     uint64_t sequence;
 };
 
-enum keys { KEYS_DENSE, KEYS_GAPS, KEYS_WIDE, KEYS_ALL };
+enum keys { KEYS_DENSE, KEYS_GAPS, KEYS_SPARSE, KEYS_FAR, KEYS_RUNS, KEYS_ALL };
 enum sizes { SIZES_TINY, SIZES_SMALL, SIZES_NOTE, SIZES_MIXED, SIZES_LARGE };
 
 static struct txn *txn;
@@ -174,8 +174,12 @@ static uint64_t draw_key(void)
         return 1 + below(3000);
     case KEYS_GAPS:
         return 1 + 7 * below(3000);
-    case KEYS_WIDE:
+    case KEYS_SPARSE:
         return 1 + (below(4000) << 22);
+    case KEYS_FAR: // no two of them within 32 bits
+        return 1 + (below(4000) << 40);
+    case KEYS_RUNS: // near ones, in groups that are far from each other
+        return 1 + (below(100) << 34) + below(40);
     case KEYS_ALL:
         return 1 + (bw_random_next(&source) >> below(50)) % (UINT64_MAX - 1);
     }
@@ -216,9 +220,26 @@ static void remove_key(uint64_t key)
     if (removed) model_remove(key);
 }
 
+// How far appended keys are apart.
+static uint64_t draw_step(void)
+{
+    switch (keys) {
+    case KEYS_DENSE:
+        return 1;
+    case KEYS_GAPS:
+        return 1 + below(12);
+    case KEYS_FAR:
+        return UINT64_C(1) << 40;
+    case KEYS_RUNS:
+        return below(2) ? 1 : UINT64_C(1) << 34;
+    default:
+        return 1 + below(1u << 20);
+    }
+}
+
 static void append_some(void)
 {
-    const uint64_t step = keys == KEYS_DENSE ? 1 : 1 + below(keys == KEYS_GAPS ? 12 : 1u << 20);
+    const uint64_t step = draw_step();
     uint64_t key = model_max();
     for (uint64_t left = 1 + below(below(4) ? 30 : 300); left > 0; left--) {
         if (key > UINT64_MAX - step) return;
@@ -399,7 +420,7 @@ static void a_tree_equals_its_model_whatever_is_done(void)
     now = committed = (struct model){0};
     for (long i = 0; i < steps; i++) {
         if (i % PHASE == 0) {
-            keys = (enum keys)below(4);
+            keys = (enum keys)below(KEYS_ALL + 1);
             sizes = (enum sizes)below(5);
         }
         step();

@@ -6,10 +6,12 @@
 #include "harness/check.h"
 #include "harness/tree_kit.h"
 
+#define FAR (UINT64_C(1) << 32)
+
 static uint8_t *leaf_of(uint64_t first, uint64_t last, uint64_t step, uint32_t size, unsigned pages)
 {
     uint8_t *leaf = bw_kit_extent(PAGE_LEAF, pages);
-    bw_leaf_begin(leaf, step == 1, first);
+    bw_leaf_begin(leaf, step == 1 ? LEAF_DENSE : step < FAR ? LEAF_SPARSE : LEAF_WIDE, first);
     for (uint64_t key = first; key <= last; key += step) {
         const struct leaf_entry entry = {
             .key = key, .data = bw_kit_value(key, size).data, .size = size};
@@ -152,22 +154,106 @@ static void the_form_follows_the_share_of_empty_slots(void)
         struct repack repack = {.leaf = {leaf}, .leaves = 1};
         CHECK(bw_repack_into(&repack, leaf, 1));
         CHECK_EQ(bw_leaf_is_dense(leaf), step <= 2); // R2
+        CHECK(!bw_leaf_is_wide(leaf));
         CHECK_TEXT(bw_leaf_problem(leaf), NULL);
         CHECK_EQ(bw_leaf_fill(leaf).live, 21);
         free(leaf);
     }
 }
 
-static void keys_more_than_32_bits_apart_do_not_share_a_leaf(void)
+static void keys_more_than_32_bits_apart_make_a_leaf_wide(void)
 {
-    uint8_t *leaf = leaf_of(1, 3, 1, 8, 1);
-    struct repack repack = repack_put(leaf, 1 + UINT64_C(0x100000000), 8);
-    CHECK(!bw_repack_plan_one(&repack, 1));
+    for (uint64_t distance = FAR - 1; distance <= FAR; distance++) {
+        uint8_t *leaf = leaf_of(5, 7, 1, 8, 1);
+        struct repack repack = repack_put(leaf, 5 + distance, 8);
+        CHECK(bw_repack_into(&repack, leaf, 1));
+        CHECK_TEXT(bw_leaf_problem(leaf), NULL);
+        CHECK_EQ(bw_leaf_is_wide(leaf), distance == FAR); // R2
+        CHECK(!bw_leaf_is_dense(leaf));
+        CHECK_EQ(bw_leaf_fill(leaf).size, LEAF_SLOTS_AT + 4 * (distance == FAR ? 12 + 8 : 8 + 8));
+        CHECK_BYTES(repack.stored, bw_kit_value(5 + distance, 8).data, 8);
+        free(leaf);
+    }
+}
+
+static void a_leaf_is_near_again_without_its_far_key(void)
+{
+    uint8_t *leaf = leaf_of(5, 7, 1, 8, 1);
+    struct repack repack = repack_put(leaf, UINT64_MAX, 8);
+    CHECK(bw_repack_into(&repack, leaf, 1));
+    CHECK(bw_leaf_is_wide(leaf));
+    repack = (struct repack){
+        .leaf = {leaf}, .leaves = 1, .edit = EDIT_REMOVE, .entry = {.key = UINT64_MAX}};
+    CHECK(bw_repack_into(&repack, leaf, 1));
+    CHECK(bw_leaf_is_dense(leaf)); // R2
+    CHECK_EQ(bw_leaf_base(leaf), 5);
+    CHECK_EQ(bw_leaf_fill(leaf).live, 3);
+    CHECK_TEXT(bw_leaf_problem(leaf), NULL);
+    free(leaf);
+}
+
+static void a_far_key_does_not_fit_where_wider_slots_do_not(void)
+{
+    uint8_t *leaf = leaf_of(1000, 1000 * 36, 1000, 100, 1); // 36 x 112 of 4056 bytes
+    const struct leaf_fill fill = bw_leaf_fill(leaf);
+    struct repack repack = repack_put(leaf, 500, 8);
+    CHECK(bw_repack_fits(leaf, fill, &repack.entry, 0, false));
+    repack = repack_put(leaf, FAR * 2, 8);
+    CHECK(!bw_repack_fits(leaf, fill, &repack.entry, 36, false));
+    CHECK(!bw_repack_into(&repack, leaf, 1));
     bw_repack_plan_full(&repack);
     CHECK_EQ(repack.pieces, 2);
-    repack.entry.key--;
-    CHECK(bw_repack_plan_one(&repack, 1));
+    CHECK_EQ(repack.piece[0].count, 36); // sparse still
+    bw_repack_plan_split(&repack);
+    CHECK_EQ(repack.pieces, 2);
     free(leaf);
+}
+
+static void a_long_wide_leaf_is_cut_into_full_pages(void)
+{
+    uint8_t *leaf = leaf_of(FAR, FAR * 88, FAR, 352, 8);
+    struct repack repack = {.leaf = {leaf}, .leaves = 1};
+    bw_repack_plan_full(&repack);
+    CHECK_EQ(repack.pieces, 8);
+    for (unsigned i = 0; i < 8; i++) CHECK_EQ(repack.piece[i].count, 11);
+    build(&repack, FAR, FAR * 88, FAR);
+    free(leaf);
+
+    // The smallest values, and a large one in front of them.
+    leaf = leaf_of(FAR, FAR * 1600, FAR, 1, 8);
+    repack = repack_put(leaf, 1, 4048);
+    bw_repack_plan_full(&repack);
+    CHECK(repack.pieces <= 10);
+    free(leaf);
+}
+
+// Whatever leaves hold, full to the brim, there are not more pieces than there is room for.
+static void pieces_of_any_leaf_are_few(void)
+{
+    struct random random;
+    bw_random_seed(&random, bw_test_seed());
+    for (int round = 0; round < 300; round++) {
+        uint8_t *leaf = bw_kit_extent(PAGE_LEAF, EXTENT_PAGES_MAX);
+        const enum leaf_form form = bw_random_below(&random, 2) ? LEAF_WIDE : LEAF_SPARSE;
+        const uint64_t size_max = 1 + bw_random_below(&random, 3000);
+        uint64_t key = 1 + bw_random_below(&random, 2) * FAR;
+        bw_leaf_begin(leaf, form, key);
+        struct leaf_entry entry = {.key = key, .data = bw_kit_value(1, 1).data, .size = 1};
+        for (uint8_t *stored = bw_leaf_push(leaf, &entry); stored;) {
+            const bool is_far = form == LEAF_WIDE && bw_random_below(&random, 20) == 0;
+            entry.key += is_far ? FAR : 1 + bw_random_below(&random, 5);
+            entry.size = (uint32_t)(1 + bw_random_below(&random, size_max));
+            entry.data = bw_kit_value(1, entry.size).data;
+            stored = bw_leaf_insert(leaf, &entry);
+        }
+        struct repack repack = repack_put(leaf, entry.key + FAR, 4048);
+        if (bw_random_below(&random, 2)) repack.entry.key = 1 + bw_random_below(&random, 2 * FAR);
+        bw_repack_plan_full(&repack);
+        CHECK(repack.pieces <= 19);
+        bw_repack_plan_split(&repack);
+        CHECK(repack.pieces <= 19);
+        free(leaf);
+    }
 }
 
 static void a_leaf_is_laid_out_afresh_in_its_own_place(void)
@@ -196,11 +282,12 @@ static void what_is_said_to_fit_fits(void)
     struct random random;
     bw_random_seed(&random, bw_test_seed());
     for (int round = 0; round < 3000; round++) {
-        const uint64_t step = 1 + bw_random_below(&random, 3);
+        const uint64_t step = bw_random_below(&random, 4) ? 1 + bw_random_below(&random, 3) : FAR;
         const uint32_t size = (uint32_t)(1 + bw_random_below(&random, 180));
         uint8_t *leaf =
             leaf_of(100, 100 + step * (10 + bw_random_below(&random, 10)), step, size, 1);
-        const uint64_t key = 80 + bw_random_below(&random, 100);
+        const uint64_t far = bw_random_below(&random, 4) ? 0 : FAR * bw_random_below(&random, 30);
+        const uint64_t key = 80 + bw_random_below(&random, 100) + far;
         const uint32_t new_size = (uint32_t)(1 + bw_random_below(&random, 3000));
         struct repack repack = repack_put(leaf, key, new_size);
         unsigned at;
@@ -241,6 +328,9 @@ RUN_TESTS(TEST(a_long_leaf_is_cut_into_full_pages), TEST(a_large_value_gets_the_
           TEST(a_full_leaf_is_halved), TEST(a_run_in_the_middle_is_cut_behind_its_newest_key),
           TEST(a_large_value_in_the_middle_makes_three_of_one),
           TEST(the_form_follows_the_share_of_empty_slots),
-          TEST(keys_more_than_32_bits_apart_do_not_share_a_leaf),
+          TEST(keys_more_than_32_bits_apart_make_a_leaf_wide),
+          TEST(a_leaf_is_near_again_without_its_far_key),
+          TEST(a_far_key_does_not_fit_where_wider_slots_do_not),
+          TEST(a_long_wide_leaf_is_cut_into_full_pages), TEST(pieces_of_any_leaf_are_few),
           TEST(a_leaf_is_laid_out_afresh_in_its_own_place), TEST(what_is_said_to_fit_fits),
           TEST(an_entry_is_left_out), TEST(neighbours_become_one))

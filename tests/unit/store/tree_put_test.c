@@ -278,6 +278,55 @@ static void descending_keys_fill_their_leaves(void)
     end();
 }
 
+// ---- keys far apart ----
+
+enum { FAR_KEYS = 2000 };
+
+// The pages of so many keys at equal distances, put in ascending order or, if not 0, by strides.
+static uint32_t pages_of(uint64_t distance, uint32_t stride, uint32_t size)
+{
+    begin();
+    for (uint64_t i = 0; i < FAR_KEYS; i++) {
+        const uint64_t key = 1 + distance * (stride ? 1 + i * stride % 2003 : i);
+        bw_kit_put(txn, key, key, size);
+    }
+    bw_fake_pager_commit(txn);
+    const uint32_t pages = bw_fake_pager_pages(txn);
+    for (uint64_t i = 0; i < FAR_KEYS; i++) {
+        bw_kit_check(txn, 1 + distance * (stride ? 1 + i * stride % 2003 : i), size);
+    }
+    end();
+    return pages;
+}
+
+static void keys_far_apart_take_hardly_more_pages_than_near_ones(void)
+{
+    static const uint32_t strides[] = {0, 1, 2002, 1237}; // 2002: descending
+    for (size_t i = 0; i < sizeof(strides) / sizeof(strides[0]); i++) {
+        const uint32_t near = pages_of(1000, strides[i], 100);
+        const uint32_t far = pages_of(UINT64_C(1) << 33, strides[i], 100);
+        CHECK(far * 10 <= near * 11);
+    }
+    CHECK(pages_of(UINT64_C(1) << 33, 0, 8) * 10 <= pages_of(1000, 0, 8) * 14);
+    CHECK(pages_of(UINT64_C(1) << 50, 0, 352) <= pages_of(1000, 0, 352) + 8);
+}
+
+static void near_and_far_keys_share_leaves(void)
+{
+    begin();
+    uint64_t key = 1;
+    for (unsigned i = 0; i < FAR_KEYS; i++, key += i % 10 ? 1 : UINT64_C(1) << 40) {
+        bw_kit_put(txn, key, key, 100);
+    }
+    bw_fake_pager_commit(txn);
+    CHECK(bw_fake_pager_pages(txn) <= FAR_KEYS / 34 + 3);
+    bw_kit_put(txn, 11, 500, 100); // behind the first run, up to the second
+    bw_fake_pager_commit(txn);
+    CHECK(bw_fake_pager_pages(txn) <= (FAR_KEYS + 490) / 34 + 5);
+    for (uint64_t near = 1; near <= 500; near++) bw_kit_check(txn, near, 100);
+    end();
+}
+
 static void other_trees_do_not_spoil_appending(void)
 {
     begin();
@@ -373,5 +422,7 @@ RUN_TESTS(TEST(a_thousand_notes_of_352_bytes_take_89_pages),
           TEST(a_value_of_the_same_tree_may_be_put_under_another_key),
           TEST(random_order_fills_leaves_by_more_than_half),
           TEST(a_run_into_a_gap_fills_its_leaves), TEST(descending_keys_fill_their_leaves),
-          TEST(other_trees_do_not_spoil_appending), TEST(a_put_that_fails_changes_nothing),
-          TEST(a_tree_of_2_to_the_32_keys_is_full), TEST(the_highest_key_of_all_can_be_put))
+          TEST(keys_far_apart_take_hardly_more_pages_than_near_ones),
+          TEST(near_and_far_keys_share_leaves), TEST(other_trees_do_not_spoil_appending),
+          TEST(a_put_that_fails_changes_nothing), TEST(a_tree_of_2_to_the_32_keys_is_full),
+          TEST(the_highest_key_of_all_can_be_put))

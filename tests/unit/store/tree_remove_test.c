@@ -96,15 +96,39 @@ static void a_small_leaf_borrows_from_a_full_one(void)
     end();
 }
 
-static void keys_too_far_apart_to_share_a_leaf_are_left_alone(void)
+static void leaves_of_far_keys_become_one_as_they_empty(void)
 {
     txn = bw_fake_pager_new();
-    for (uint64_t group = 1; group <= 3; group++)
-        bw_kit_put(txn, group << 32, (group << 32) + 5, 30);
+    for (uint64_t i = 1; i <= 170; i++) bw_kit_put(txn, i << 33, i << 33, 100);
     bw_fake_pager_commit(txn);
-    CHECK_EQ(bw_fake_pager_pages(txn), 3 + 1);
-    bw_kit_remove(txn, UINT64_C(2) << 32);
-    CHECK_EQ(bw_fake_pager_owned_pages(txn), 2); // its leaf and the root, no sibling
+    CHECK_EQ(bw_fake_pager_pages(txn), 5 + 1); // 34 in each
+    for (uint64_t i = 1; i <= 170; i++) {
+        if (i % 8 == 0) continue;
+        bw_kit_remove(txn, i << 33);
+        bw_fake_pager_check(txn);
+    }
+    CHECK(bw_fake_pager_pages(txn) <= 3);
+    for (uint64_t i = 1; i <= 170; i++) bw_kit_check(txn, i << 33, i % 8 ? 0 : 100);
+    for (uint64_t i = 8; i <= 170; i += 8) bw_kit_remove(txn, i << 33);
+    CHECK_EQ(bw_fake_pager_pages(txn), 0);
+    end();
+}
+
+static void a_far_leaf_is_taken_in_and_its_keys_are_near_again_without_it(void)
+{
+    begin(5, 30);
+    for (uint64_t i = 0; i < 37; i++)
+        bw_kit_put(txn, (UINT64_C(1) << 40) + i, (UINT64_C(1) << 40) + i, 100);
+    const uint32_t pages = bw_fake_pager_pages(txn);
+    CHECK_EQ(pages, 2 + 1);
+    for (uint64_t i = 5; i < 37; i++) bw_kit_remove(txn, (UINT64_C(1) << 40) + i);
+    CHECK_EQ(bw_fake_pager_pages(txn), 1); // the root, a wide leaf
+    CHECK(bw_leaf_is_wide(bw_kit_leaf(txn, 1)));
+    for (uint64_t i = 0; i < 5; i++) bw_kit_remove(txn, (UINT64_C(1) << 40) + i);
+    bw_kit_put(txn, 6, 130, 30); // fills the leaf, which is laid out afresh
+    CHECK_EQ(bw_fake_pager_pages(txn), 2 + 1);
+    CHECK(bw_leaf_is_dense(bw_kit_leaf(txn, 1)));
+    for (uint64_t key = 1; key <= 130; key++) bw_kit_check(txn, key, 30);
     end();
 }
 
@@ -243,7 +267,8 @@ RUN_TESTS(TEST(a_key_that_is_not_there_changes_nothing), TEST(the_highest_key_is
           TEST(appending_goes_on_in_a_leaf_that_gave_pages_back),
           TEST(neighbours_of_emptying_leaves_take_them_in),
           TEST(a_small_leaf_borrows_from_a_full_one),
-          TEST(keys_too_far_apart_to_share_a_leaf_are_left_alone),
+          TEST(leaves_of_far_keys_become_one_as_they_empty),
+          TEST(a_far_leaf_is_taken_in_and_its_keys_are_near_again_without_it),
           TEST(a_sparse_leaf_is_made_of_a_dense_one_in_place),
           TEST(a_long_leaf_is_cut_or_gives_pages_back), TEST(overflow_extents_go_with_their_value),
           TEST(removing_works_in_a_full_store), TEST(a_remove_that_fails_changes_nothing),
