@@ -12,14 +12,21 @@ bw_err bw_reading_count(struct box *box, struct txn *txn, uint64_t offset, uint6
     return BW_OK;
 }
 
-/* A cursor that stands before the `offset`th object. */
-static bw_err skip(struct box *box, struct txn *txn, uint64_t offset, struct cursor *cursor)
+/* Up to `count` objects from the `offset`th on, into one of the arrays; the other is NULL. */
+static bw_err fill(struct box *box, struct txn *txn, uint64_t offset, uint64_t count,
+                   OBX_bytes *objects, obx_id *ids)
 {
-    bw_box_cursor(box, txn, cursor);
-    bool is_found = true;
-    for (uint64_t i = 0; i < offset && is_found; i++) {
-        bw_err err = bw_cursor_next(cursor, &is_found);
-        if (err) return err;
+    struct cursor cursor;
+    bw_box_cursor(box, txn, &cursor);
+    uint64_t end = count ? offset + count : 0;
+    for (uint64_t i = 0; i < end; i++) {
+        bool is_found = false;
+        bw_err err = bw_cursor_next(&cursor, &is_found);
+        if (err || !is_found) return err;
+        if (i < offset) continue;
+        if (ids) ids[i - offset] = cursor.key;
+        else
+            objects[i - offset] = (OBX_bytes){.data = cursor.value.data, .size = cursor.value.size};
     }
     return BW_OK;
 }
@@ -32,14 +39,7 @@ bw_err bw_reading_objects(struct box *box, struct txn *txn, uint64_t offset, uin
     if (err) return err;
     OBX_bytes_array *array = bw_array_bytes(count);
     if (!array) return BW_ERR_NO_MEMORY;
-    struct cursor cursor;
-    err = count > 0 ? skip(box, txn, offset, &cursor) : BW_OK;
-    for (uint64_t i = 0; i < count && !err; i++) {
-        bool is_found = false;
-        err = bw_cursor_next(&cursor, &is_found);
-        if (err || !is_found) break;
-        array->bytes[i] = (OBX_bytes){.data = cursor.value.data, .size = cursor.value.size};
-    }
+    err = fill(box, txn, offset, count, array->bytes, NULL);
     if (err) {
         obx_bytes_array_free(array);
         return err;
@@ -56,14 +56,7 @@ bw_err bw_reading_ids(struct box *box, struct txn *txn, uint64_t offset, uint64_
     if (err) return err;
     OBX_id_array *array = bw_array_ids(count);
     if (!array) return BW_ERR_NO_MEMORY;
-    struct cursor cursor;
-    err = count > 0 ? skip(box, txn, offset, &cursor) : BW_OK;
-    for (uint64_t i = 0; i < count && !err; i++) {
-        bool is_found = false;
-        err = bw_cursor_next(&cursor, &is_found);
-        if (err || !is_found) break;
-        array->ids[i] = cursor.key;
-    }
+    err = fill(box, txn, offset, count, NULL, array->ids);
     if (err) {
         obx_id_array_free(array);
         return err;

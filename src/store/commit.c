@@ -151,29 +151,15 @@ static uint8_t free_copy(const struct writer *writer, uint32_t region)
 static bw_err freeze_region(struct commit *commit, uint32_t region)
 {
     struct store *store = commit->store;
-    struct changes *changes = commit->txn->changes;
     const struct geometry *geometry = store->geometry;
     page_no first = region * geometry->region_pages;
-    struct extent extent = {.pages = 1};
-    if (changes->extent_count == changes->extent_room) {
-        uint32_t room = changes->extent_room * 2 + 1;
-        struct extent *extents = bw_resize(changes->extents, room * sizeof(*extents));
-        if (!extents) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: map of free pages");
-        changes->extents = extents;
-        changes->extent_room = room;
-    }
-    bw_err err = bw_buffers_take(&changes->buffers, 1, &extent.bytes);
+    uint8_t copy = free_copy(store->writer, region), *extent = NULL;
+    struct page_run place = {.page = bw_space_region_start(geometry, region) + copy, .pages = 1};
+    bw_err err = bw_pager_place(commit->txn, PAGE_BITMAP, region, place, &extent);
     if (err) return err;
-    commit->selectors[region] = free_copy(store->writer, region);
-    extent.page = bw_space_region_start(geometry, region) + commit->selectors[region];
-    bw_put_u32(extent.bytes + PAGE_AT_NUMBER, extent.page);
-    extent.bytes[PAGE_AT_KIND] = PAGE_BITMAP;
-    extent.bytes[PAGE_AT_PAGES] = 1;
-    bw_put_u64(extent.bytes + PAGE_AT_BORN, commit->txn->id);
-    bw_put_u32(extent.bytes + PAGE_AT_TREE, region);
+    commit->selectors[region] = copy;
     bw_space_write_bits(&store->writer->space, first, geometry->region_pages,
-                        extent.bytes + PAGE_HEADER_SIZE);
-    changes->extents[changes->extent_count++] = extent; // looked up by nobody any more
+                        extent + PAGE_HEADER_SIZE);
     return BW_OK;
 }
 

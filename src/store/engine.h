@@ -206,6 +206,10 @@ void bw_pager_mark_verified(struct store *store, page_no page);
 void bw_pager_unmap(struct store *store);
 void bw_pager_free_scratch(struct txn *txn);
 
+/* An owned extent at a place that is chosen already: zeroed but for its header. */
+MUST_CHECK bw_err bw_pager_place(struct txn *txn, enum page_kind kind, uint32_t tree_id,
+                                 struct page_run place, uint8_t **out_extent);
+
 MUST_CHECK bw_err bw_changes_new(struct changes **out_changes);
 void bw_changes_free(struct changes *changes);
 

@@ -303,33 +303,39 @@ static uint32_t page_limit(const struct txn *txn)
     return (uint32_t)(own < limit ? own : limit);
 }
 
-bw_err bw_page_new(struct txn *txn, enum page_kind kind, uint32_t tree_id, uint32_t pages,
-                   page_no *out_page, uint8_t **out_extent)
+bw_err bw_pager_place(struct txn *txn, enum page_kind kind, uint32_t tree_id, struct page_run place,
+                      uint8_t **out_extent)
 {
     struct changes *changes = txn->changes;
-    struct space *space = &txn->store->writer->space;
-    struct extent extent = {.pages = pages};
-    bool found = false;
+    struct extent extent = {.page = place.page, .pages = place.pages};
     bw_err err = reserve_extent(changes);
-    if (!err) err = bw_space_take(space, pages, page_limit(txn), &extent.page, &found);
+    if (!err) err = bw_buffers_take(&changes->buffers, extent.pages, &extent.bytes);
     if (err) return err;
-    if (!found) return bw_fail(BW_ERR_DB_FULL, "Could not put");
-    err = bw_buffers_take(&changes->buffers, pages, &extent.bytes);
-    if (err) {
-        bw_space_give_taken(space, extent.page, pages);
-        return err;
-    }
     uint8_t *header = extent.bytes;
     bw_put_u32(header + PAGE_AT_NUMBER, extent.page);
     header[PAGE_AT_KIND] = (uint8_t)kind;
     bw_put_u64(header + PAGE_AT_BORN, txn->id);
     bw_put_u32(header + PAGE_AT_TREE, tree_id);
-    if (kind == PAGE_OVERFLOW) bw_put_u32(header + PAGE_AT_EXTENT, pages);
-    else header[PAGE_AT_PAGES] = (uint8_t)pages;
+    if (kind == PAGE_OVERFLOW) bw_put_u32(header + PAGE_AT_EXTENT, extent.pages);
+    else header[PAGE_AT_PAGES] = (uint8_t)extent.pages;
     add_extent(changes, extent);
-    *out_page = extent.page;
     *out_extent = extent.bytes;
     return BW_OK;
+}
+
+bw_err bw_page_new(struct txn *txn, enum page_kind kind, uint32_t tree_id, uint32_t pages,
+                   page_no *out_page, uint8_t **out_extent)
+{
+    struct space *space = &txn->store->writer->space;
+    struct page_run place = {.pages = pages};
+    bool found = false;
+    bw_err err = bw_space_take(space, pages, page_limit(txn), &place.page, &found);
+    if (err) return err;
+    if (!found) return bw_fail(BW_ERR_DB_FULL, "Could not put");
+    err = bw_pager_place(txn, kind, tree_id, place, out_extent);
+    if (err) bw_space_give_taken(space, place.page, pages);
+    else *out_page = place.page;
+    return err;
 }
 
 uint8_t *bw_page_owned(struct txn *txn, page_no page)
