@@ -25,7 +25,7 @@ static bw_err fill(struct box *box, struct txn *txn, uint64_t offset, uint64_t c
         if (err || !is_found) return err;
         if (i < offset) continue;
         if (ids) ids[i - offset] = cursor.key;
-        else
+        if (objects)
             objects[i - offset] = (OBX_bytes){.data = cursor.value.data, .size = cursor.value.size};
     }
     return BW_OK;
