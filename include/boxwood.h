@@ -36,6 +36,13 @@ typedef struct boxwood_failure {
     char message[232];   /* UTF-8, cut at a character */
 } boxwood_failure;
 
+/* Codes of Boxwood's own; functions of objectbox.h never return them. */
+enum { BOXWOOD_ERROR_CANCELLED = 10901 };
+
+/* How far long work is: done of total units, in no fixed step. False cancels it (10901). Called on
+ * the thread that made the call; it must not use the store. */
+typedef bool boxwood_progress(void* user_data, uint64_t done, uint64_t total);
+
 /* ---- models and stores ---- */
 
 /* A compiled model: immutable, shared by any number of stores. Opening a store with it costs the

@@ -19,4 +19,5 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/random.h"

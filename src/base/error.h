@@ -6,39 +6,41 @@
 
 #include "base/attributes.h"
 
-/* Numbers are ABI (OBX_ERROR_*): never reuse or renumber one, only append. */
-#define BW_ERROR_MAP(X)              \
-    X(NOT_FOUND, 404)                \
-    X(NO_SUCCESS, 1001)              \
-    X(TIMEOUT, 1002)                 \
-    X(ILLEGAL_STATE, 10001)          \
-    X(ILLEGAL_ARGUMENT, 10002)       \
-    X(NO_MEMORY, 10003)              \
-    X(NUMERIC_OVERFLOW, 10004)       \
-    X(FEATURE_NOT_AVAILABLE, 10005)  \
-    X(SHUTTING_DOWN, 10006)          \
-    X(IO, 10007)                     \
-    X(BACKUP_FILE_INVALID, 10008)    \
-    X(NO_ERROR_INFO, 10097)          \
-    X(GENERAL, 10098)                \
-    X(UNKNOWN, 10099)                \
-    X(DB_FULL, 10101)                \
-    X(MAX_READERS_EXCEEDED, 10102)   \
-    X(STORE_MUST_SHUTDOWN, 10103)    \
-    X(MAX_DATA_SIZE_EXCEEDED, 10104) \
-    X(DB_GENERAL, 10198)             \
-    X(STORAGE_GENERAL, 10199)        \
-    X(UNIQUE_VIOLATED, 10201)        \
-    X(NON_UNIQUE_RESULT, 10202)      \
-    X(PROPERTY_TYPE_MISMATCH, 10203) \
-    X(ID_ALREADY_EXISTS, 10210)      \
-    X(ID_NOT_FOUND, 10211)           \
-    X(TIME_SERIES, 10212)            \
-    X(CONSTRAINT_VIOLATED, 10299)    \
-    X(SCHEMA, 10501)                 \
-    X(FILE_CORRUPT, 10502)           \
-    X(FILE_PAGES_CORRUPT, 10503)     \
-    X(SCHEMA_OBJECT_NOT_FOUND, 10504)
+/* Numbers are ABI (OBX_ERROR_*): never reuse or renumber one, only append. Those from 10901 on are
+ * Boxwood's own, never returned by obx_*. */
+#define BW_ERROR_MAP(X)               \
+    X(NOT_FOUND, 404)                 \
+    X(NO_SUCCESS, 1001)               \
+    X(TIMEOUT, 1002)                  \
+    X(ILLEGAL_STATE, 10001)           \
+    X(ILLEGAL_ARGUMENT, 10002)        \
+    X(NO_MEMORY, 10003)               \
+    X(NUMERIC_OVERFLOW, 10004)        \
+    X(FEATURE_NOT_AVAILABLE, 10005)   \
+    X(SHUTTING_DOWN, 10006)           \
+    X(IO, 10007)                      \
+    X(BACKUP_FILE_INVALID, 10008)     \
+    X(NO_ERROR_INFO, 10097)           \
+    X(GENERAL, 10098)                 \
+    X(UNKNOWN, 10099)                 \
+    X(DB_FULL, 10101)                 \
+    X(MAX_READERS_EXCEEDED, 10102)    \
+    X(STORE_MUST_SHUTDOWN, 10103)     \
+    X(MAX_DATA_SIZE_EXCEEDED, 10104)  \
+    X(DB_GENERAL, 10198)              \
+    X(STORAGE_GENERAL, 10199)         \
+    X(UNIQUE_VIOLATED, 10201)         \
+    X(NON_UNIQUE_RESULT, 10202)       \
+    X(PROPERTY_TYPE_MISMATCH, 10203)  \
+    X(ID_ALREADY_EXISTS, 10210)       \
+    X(ID_NOT_FOUND, 10211)            \
+    X(TIME_SERIES, 10212)             \
+    X(CONSTRAINT_VIOLATED, 10299)     \
+    X(SCHEMA, 10501)                  \
+    X(FILE_CORRUPT, 10502)            \
+    X(FILE_PAGES_CORRUPT, 10503)      \
+    X(SCHEMA_OBJECT_NOT_FOUND, 10504) \
+    X(CANCELLED, 10901)
 
 typedef enum bw_err {
     BW_OK = 0,

@@ -156,14 +156,14 @@ static bw_err posix_read(struct file file, uint64_t at, void *to, size_t size, s
 // ---- writing ----
 
 /* How far a gathered write has come. */
-struct progress {
+struct transfer {
     const struct span *spans; /* borrowed */
     size_t span_count;
     size_t next;    /* the first span that is not written whole */
     size_t written; /* bytes of it that are */
 };
 
-static int gather(const struct progress *progress, struct iovec *vectors)
+static int gather(const struct transfer *progress, struct iovec *vectors)
 {
     int count = 0;
     size_t room = TRANSFER_MAX, skip = progress->written;
@@ -181,7 +181,7 @@ static int gather(const struct progress *progress, struct iovec *vectors)
     return count;
 }
 
-static void advance(struct progress *progress, size_t size)
+static void advance(struct transfer *progress, size_t size)
 {
     progress->written += size;
     while (progress->next < progress->span_count) {
@@ -205,7 +205,7 @@ static ssize_t write_vectors(int descriptor, const struct iovec *vectors, int co
 static bw_err posix_write(struct file file, uint64_t at, const struct span *spans,
                           size_t span_count)
 {
-    struct progress progress = {.spans = spans, .span_count = span_count};
+    struct transfer progress = {.spans = spans, .span_count = span_count};
     advance(&progress, 0); // over empty spans: a call for no bytes would look like no progress
     while (progress.next < span_count) {
         struct iovec vectors[SPANS_MAX];
