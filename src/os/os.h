@@ -35,6 +35,12 @@ enum open_mode {
     OPEN_CREATE, /* made when missing, for reading and writing; never truncates */
 };
 
+enum flush_kind {
+    FLUSH_DEVICE, /* on the device when it returns: fdatasync, F_FULLFSYNC on Apple */
+    FLUSH_ORDER,  /* before everything that is written later: F_BARRIERFSYNC on Apple, elsewhere as
+                     FLUSH_DEVICE */
+};
+
 enum lock_kind { LOCK_NONE, LOCK_SHARED, LOCK_EXCLUSIVE };
 
 /*
@@ -60,8 +66,8 @@ struct disk {
     /* Set the size; new bytes read as zero. */
     bw_err (*resize)(struct file file, uint64_t size);
 
-    /* Make data and size durable: fdatasync, F_FULLFSYNC on Apple. Never retried by anyone. */
-    bw_err (*flush)(struct file file);
+    /* Make data and size durable, or only ordered. Never retried by anyone. */
+    bw_err (*flush)(struct file file, enum flush_kind kind);
 
     /* Take, change or give up the lock of this open file on its one lock byte, far beyond any data,
      * without waiting. It belongs to the open file, so that it ends with close and two opens in one
@@ -130,8 +136,10 @@ uint64_t bw_thread_number(void);
 
 /* ---- clocks, random bytes, fork ---- */
 
-/* Milliseconds of a clock that never jumps, and nanoseconds since 1970 UTC. */
+/* Milliseconds of a clock that never jumps, the same one read faster but some milliseconds late,
+ * and nanoseconds since 1970 UTC. */
 int64_t bw_clock_ms(void);
+int64_t bw_clock_coarse_ms(void);
 int64_t bw_clock_unix_ns(void);
 
 /* Bytes nobody can guess, for identities of stores. */

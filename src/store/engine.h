@@ -2,11 +2,13 @@
 /*
  * The engine's own structures: the open store, its snapshots, and what one write transaction holds.
  *
- * Words: a snapshot is what one meta slot describes. cur is the newest one; it is durable, since
- * every commit ends with a flush. previous is what the other slot holds on disk. A pin is a
- * snapshot whose pages must not change: cur, previous, and those of live readers.
+ * Words: a snapshot is what one meta slot describes. head is the newest one: a commit stages it,
+ * and the next writer builds on it. cur is the newest one that readers see. durable is the newest
+ * one known to be on the device, last the newest one that lies in a slot, previous what the slot
+ * that does not hold durable held when it was last flushed. A pin is a snapshot whose pages must
+ * not change: all of these but staged ones, and those of live readers.
  *
- * Rule numbers R1 to R20 are those of docs/format.md, section "Protocol".
+ * Rule numbers R1 to R22 are those of docs/protocol.md.
  */
 #pragma once
 
@@ -38,12 +40,10 @@ struct tree_entry {
     uint64_t max_key, sequence, bytes;
 };
 
-/*
- * An immutable snapshot. Counted under the store's mutex: one for being cur, one for each reader.
- */
+/* An immutable snapshot. It lives while it is head, cur or flying, or a reader's place holds it. */
 struct snapshot {
     struct snapshot *older; /* store.mutex: live snapshots, newest first */
-    uint32_t readers;       /* store.mutex */
+    bool is_held;           /* store.mutex: while pruning */
     uint64_t txn_id;
     uint32_t hwm;        /* pages: all of its pages lie below */
     uint32_t used_pages; /* reachable, slots included; 0: not counted yet */
@@ -68,18 +68,49 @@ enum session {
     SESSION_POISONED, /* sticky: a flush or slot write failed, or the process forked */
 };
 
+/* What outlives a snapshot's struct while its slot counts: where its bitmaps lie, how far it
+ * reaches. */
+struct mark {
+    uint64_t txn_id, checksum; /* checksum: of its slot */
+    uint32_t hwm, region_count;
+    uint8_t selectors[]; /* which copy of its bitmap counts, a byte a region */
+};
+
+/* The bitmap page of a region, complete but for its number and checksum, which depend on the copy.
+ */
+struct region_image {
+    struct region_image *next;
+    uint32_t region;
+    uint8_t page[PAGE_SIZE];
+};
+
+/* What a commit leaves to whoever writes the slot. */
+struct staged {
+    const struct snapshot *snapshot; /* head, or NULL: nothing is staged */
+    struct mark *mark;               /* owned; its selectors and checksum come with the slot */
+    uint8_t *bits;                   /* owned: the bitmap for the slot; NULL with regions */
+    struct region_image *images;     /* owned: of the regions that changed since last */
+    uint32_t image_count;
+};
+
 /* What writing needs beyond reading; made at the first write transaction. */
 struct writer {
-    unsigned slot;         /* that holds cur */
-    uint64_t previous_txn; /* 0: the other slot holds nothing */
-    uint32_t previous_hwm;
-    uint8_t *selectors; /* cur's, one byte a region; NULL while inline */
-    uint8_t *previous_selectors;
-    uint32_t region_count, previous_region_count;
-    struct space space;
-    struct manifest before; /* pages of the flush before, live in cur */
-    uint64_t slot_checksum; /* of cur's slot */
-    bool is_sealed;         /* cur is vouched for on disk */
+    struct space space; /* the writer lock: the state after head, and of the running transaction */
+    uint32_t region_count; /* the writer lock: of head */
+
+    struct staged staged; /* store.mutex */
+
+    /* Changed by the flusher, under store.mutex. */
+    unsigned slot;         /* that holds durable */
+    struct mark *durable;  /* owned; NULL: no commit yet */
+    struct mark *last;     /* owned unless it is durable */
+    struct mark *previous; /* owned; NULL: the other slot holds nothing, or the same */
+    bool is_sealed;        /* durable is vouched for on disk */
+
+    /* store.mutex. Pages written since the last flush began, those of the flush that is going on,
+     * and those of the flush before: all live in head. */
+    struct manifest recent, flying, before;
+    bool is_large; /* recent has overflowed, and is empty */
 };
 
 struct store {
@@ -89,7 +120,8 @@ struct store {
     const struct geometry *geometry;
     uint64_t size_max;
     uint32_t readers_max;
-    bool is_read_only, is_durable, made_directory, names_dirty, verify_manifest;
+    enum durability durability;
+    bool is_read_only, made_directory, names_dirty, verify_manifest;
     bool opened_previous, opened_older;
     _Atomic(bool) is_forked;
 
@@ -99,18 +131,22 @@ struct store {
     uint64_t opened_size; /* bytes of the file when it was opened */
 
     struct mutex mutex;
-    struct condition writer_gone;
-    struct snapshot *cur;  /* mutex; NULL: no commit yet */
-    uint32_t reader_count; /* mutex */
-    bool is_writing;       /* mutex: the writer lock; it has no owner */
-    _Atomic(int) session;  /* enum session */
+    struct condition writer_gone, flusher_gone;
+    _Atomic(struct snapshot *) cur; /* changed under mutex; NULL: no commit yet */
+    struct snapshot *head;          /* mutex; NULL: no commit yet */
+    const struct snapshot *flying;  /* mutex: in a slot, or about to be, and not cur yet */
+    _Atomic(uint32_t) reader_count; /* only if readers_max is set */
+    bool is_writing;                /* mutex: the writer lock; it has no owner */
+    bool is_flushing;               /* mutex: somebody is the flusher */
+    _Atomic(int) session;           /* enum session */
+    _Atomic(uint64_t) commit_count, flush_count;
 
     /* From choosing a slot, until the fence. */
     uint8_t chosen_slot;
     bool chosen_sealed, newer_rejected;
-    uint64_t highest_txn; /* in any valid slot, and of every commit since */
+    uint64_t highest_txn; /* in any valid slot, and of every commit since; the writer lock */
 
-    uint64_t file_pages;            /* size of the file in whole pages; writer only, after open */
+    uint64_t file_pages;            /* of the file, whole ones; after opening the writer lock */
     struct window first;            /* pages 0 to WINDOW_PAGES - 1 */
     _Atomic(struct window *) *more; /* mutex to make; blocks of WINDOWS_PER_BLOCK */
     struct writer *writer;          /* NULL before the first write transaction */
@@ -130,9 +166,10 @@ struct changes {
     struct buffers buffers;
     struct extent *extents; /* owned; in order of making */
     uint32_t extent_count, extent_room;
-    uint32_t *table; /* page number -> index in extents + 1; open addressing */
+    uint32_t page_count; /* given out so far */
+    uint32_t *table;     /* page number -> index in extents + 1; open addressing */
     uint32_t table_size, table_used;
-    bool use_reserve, has_schema;
+    bool use_reserve, has_schema, tried_twin;
     uint8_t schema_hash[16];
     uint8_t *schema; /* owned: the new blob */
     uint32_t schema_size;
@@ -151,10 +188,19 @@ struct tree_block {
     bool is_dropped;
 };
 
+/* Where a reader publishes what it reads; NULL: free. One for each read transaction of the process,
+ * each in a cache line of its own. */
+struct reader_place {
+    _Alignas(64) _Atomic(const struct snapshot *) snapshot;
+    _Atomic(uint64_t) thread;  /* who began */
+    _Atomic(int64_t) begun_ms; /* of bw_clock_ms */
+};
+
 struct txn {
     struct store *store;
-    struct snapshot *snapshot; /* held; NULL: the store has no commit yet */
-    struct changes *changes;   /* NULL: a read transaction */
+    const struct snapshot *snapshot; /* NULL: the store has no commit yet */
+    struct reader_place *place;      /* that holds it; NULL: nothing is read, or it is head */
+    struct changes *changes;         /* NULL: a read transaction */
     uint64_t id, change;
     bool is_changed;
     struct tree_block *trees; /* touched ones, last used first */
@@ -166,11 +212,24 @@ struct txn {
 
 MUST_CHECK bw_err bw_snapshot_new(uint16_t tree_count, uint32_t inline_schema_size,
                                   struct snapshot **out_snapshot);
-/* Hold cur for a reader; give up a hold. Under the store's mutex. */
-struct snapshot *bw_snapshot_hold(struct store *store);
-void bw_snapshot_release(struct store *store, struct snapshot *snapshot);
-/* Free those that are neither cur nor held. Under the store's mutex. */
+/* Free those that nobody can need any more. Under the store's mutex. */
 void bw_snapshot_prune(struct store *store);
+
+/* ---- reader.c ---- */
+
+/* Hold cur for a read transaction. Waits for nobody. NO_MEMORY, MAX_READERS_EXCEEDED. */
+MUST_CHECK bw_err bw_reader_begin(struct txn *txn);
+void bw_reader_end(struct txn *txn);
+/* Set is_held of all snapshots of the store that a reader holds. Under the store's mutex. */
+void bw_reader_mark_held(struct store *store);
+bool bw_reader_is_any(struct store *store);
+
+/* ---- pins.c ---- */
+
+/* What no pin sees becomes free (R8). The caller has the writer lock. */
+MUST_CHECK bw_err bw_pins_ripen(struct store *store);
+/* R18: give back the tail of the file that no pin reaches. The caller has the writer lock. */
+void bw_pins_trim(struct store *store, bool all);
 
 /* ---- recover.c ---- */
 
@@ -187,14 +246,31 @@ void bw_recover_free_writer(struct writer *writer);
 
 /* ---- commit.c ---- */
 
+/* From changed pages to a staged head: everything but the slot. A failure is a clean abort (R1). */
 MUST_CHECK bw_err bw_commit_run(struct txn *txn);
+
+/* ---- group.c ---- */
+
+/* What a commit hands over: own is its pages, empty if is_large. Everything in both is moved;
+ * bw_group_reserve makes room first, so that staging cannot fail. */
+MUST_CHECK bw_err bw_group_reserve(struct store *store, struct manifest *own, uint32_t image_count);
+void bw_group_stage(struct store *store, struct snapshot *snapshot, struct staged *staged,
+                    struct manifest *own, bool is_large);
+/* Write the slot of what is staged, unless it is done, until the commit is as safe as the store's
+ * durability asks and readers see it. STORE_MUST_SHUTDOWN: nobody knows. */
+MUST_CHECK bw_err bw_group_finish(struct store *store, uint64_t txn_id);
+/* Make all commits durable. */
+MUST_CHECK bw_err bw_group_settle(struct store *store);
+/* R22: the durable snapshot in both slots, so that none before it has to be kept. */
+MUST_CHECK bw_err bw_group_twin(struct store *store);
 /* Make everything written so far durable, names too (R3). The only place that flushes the file. */
-MUST_CHECK bw_err bw_commit_flush(struct store *store);
+MUST_CHECK bw_err bw_group_flush(struct store *store);
 /* Outcome unknown: no more writes. Hands back STORE_MUST_SHUTDOWN with a text that ends with the
  * cause's. */
-MUST_CHECK bw_err bw_commit_poison(struct store *store, const char *what);
-/* R18, R20: what closing may still write. */
-void bw_commit_close(struct store *store);
+MUST_CHECK bw_err bw_group_poison(struct store *store, const char *what);
+/* R20: what closing may still write. */
+void bw_group_close(struct store *store);
+void bw_group_free_staged(struct staged *staged);
 
 /* ---- pager.c ---- */
 
@@ -205,10 +281,6 @@ MUST_CHECK bw_err bw_pager_view(struct store *store, page_no page, uint32_t page
 void bw_pager_mark_verified(struct store *store, page_no page);
 void bw_pager_unmap(struct store *store);
 void bw_pager_free_scratch(struct txn *txn);
-
-/* An owned extent at a place that is chosen already: zeroed but for its header. */
-MUST_CHECK bw_err bw_pager_place(struct txn *txn, enum page_kind kind, uint32_t tree_id,
-                                 struct page_run place, uint8_t **out_extent);
 
 MUST_CHECK bw_err bw_changes_new(struct changes **out_changes);
 void bw_changes_free(struct changes *changes);

@@ -10,7 +10,10 @@
 #include "os/os.h"
 #include "store/page.h"
 
-enum { RUN_SIZE = 16 }; /* bytes of a run in the slot: first u32, count u32, hash u64 */
+enum {
+    RUN_SIZE = 16, /* bytes of a run in the slot: first u32, count u32, hash u64 */
+    MANIFEST_PAGES_MAX = 256,
+};
 
 struct page_sum {
     page_no page;

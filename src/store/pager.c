@@ -303,8 +303,8 @@ static uint32_t page_limit(const struct txn *txn)
     return (uint32_t)(own < limit ? own : limit);
 }
 
-bw_err bw_pager_place(struct txn *txn, enum page_kind kind, uint32_t tree_id, struct page_run place,
-                      uint8_t **out_extent)
+static bw_err place_extent(struct txn *txn, enum page_kind kind, uint32_t tree_id,
+                           struct page_run place, uint8_t **out_extent)
 {
     struct changes *changes = txn->changes;
     struct extent extent = {.page = place.page, .pages = place.pages};
@@ -319,8 +319,43 @@ bw_err bw_pager_place(struct txn *txn, enum page_kind kind, uint32_t tree_id, st
     if (kind == PAGE_OVERFLOW) bw_put_u32(header + PAGE_AT_EXTENT, extent.pages);
     else header[PAGE_AT_PAGES] = (uint8_t)extent.pages;
     add_extent(changes, extent);
+    changes->page_count += extent.pages;
     *out_extent = extent.bytes;
     return BW_OK;
+}
+
+static bool would_grow(const struct txn *txn, const struct page_run *place, bool found)
+{
+    return txn->snapshot && (!found || place->page + place->pages > txn->snapshot->hwm);
+}
+
+/* R22: does the snapshot in the other slot keep more pages than a flush is worth? Asked once in a
+ * transaction: when there is no room at all, or when it is not a small one. */
+static bool is_twin_worthwhile(struct txn *txn, bool found)
+{
+    struct store *store = txn->store;
+    struct changes *changes = txn->changes;
+    const uint32_t large = store->geometry->manifest_pages;
+    if (changes->tried_twin || (found && changes->page_count < large / 8)) return false;
+    changes->tried_twin = true;
+    bw_mutex_lock(&store->mutex);
+    const struct mark *previous = store->writer->previous;
+    const uint32_t kept =
+        previous ? bw_space_count_kept(&store->writer->space, previous->txn_id) : 0;
+    bw_mutex_unlock(&store->mutex);
+    return kept >= (found ? large : 1);
+}
+
+static bw_err take_after_twin(struct txn *txn, struct page_run *place, bool *out_found)
+{
+    struct store *store = txn->store;
+    struct space *space = &store->writer->space;
+    if (*out_found) bw_space_give_taken(space, place->page, place->pages);
+    *out_found = false;
+    bw_err err = bw_group_twin(store);
+    if (!err) err = bw_pins_ripen(store);
+    if (err) return err;
+    return bw_space_take(space, place->pages, page_limit(txn), &place->page, out_found);
 }
 
 bw_err bw_page_new(struct txn *txn, enum page_kind kind, uint32_t tree_id, uint32_t pages,
@@ -330,9 +365,11 @@ bw_err bw_page_new(struct txn *txn, enum page_kind kind, uint32_t tree_id, uint3
     struct page_run place = {.pages = pages};
     bool found = false;
     bw_err err = bw_space_take(space, pages, page_limit(txn), &place.page, &found);
+    if (!err && UNLIKELY(would_grow(txn, &place, found)) && is_twin_worthwhile(txn, found))
+        err = take_after_twin(txn, &place, &found);
     if (err) return err;
     if (!found) return bw_fail(BW_ERR_DB_FULL, "Could not put");
-    err = bw_pager_place(txn, kind, tree_id, place, out_extent);
+    err = place_extent(txn, kind, tree_id, place, out_extent);
     if (err) bw_space_give_taken(space, place.page, pages);
     else *out_page = place.page;
     return err;

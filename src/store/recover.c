@@ -134,8 +134,9 @@ static bool looks_newer(const uint8_t *image, uint64_t txn_id)
 static bw_err take_slot(struct store *store, const struct slots *slots, int index)
 {
     const struct slot *slot = &slots->slot[index];
-    bw_err err = snapshot_of(slot, &store->cur);
+    bw_err err = snapshot_of(slot, &store->head);
     if (err) return err;
+    atomic_store(&store->cur, store->head);
     memcpy(store->uuid, slot->uuid, sizeof(store->uuid));
     store->salt = bw_get_u64(slot->uuid);
     store->chosen_slot = (uint8_t)index;
@@ -169,9 +170,11 @@ static bw_err choose_good(struct store *store, const struct slots *slots, bool u
     if (takes_newest && !(use_previous && takes_older)) {
         *out_index = newest;
     } else if (takes_older) {
-        if (!takes_newest && slots->slot[newest].base != slots->slot[older].txn_id)
+        const struct slot *rejected = &slots->slot[newest], *taken = &slots->slot[older];
+        const bool is_same = rejected->txn_id == taken->txn_id; // R22
+        if (!takes_newest && !is_same && rejected->base != taken->txn_id)
             return refuse(store, "a commit that was durable is missing"); // R14
-        store->opened_previous = takes_newest;
+        store->opened_previous = takes_newest && !is_same;
         *out_index = older;
     }
     return BW_OK;
@@ -282,25 +285,30 @@ static bw_err load_region(struct store *store, struct space *space, uint32_t reg
     return err;
 }
 
-/* The pages a slot calls used, into a space that has none yet; its selectors, a byte a region. */
-static bw_err load_space(struct store *store, const struct slot *slot, struct space *space,
-                         uint8_t **out_selectors)
+static bw_err mark_of(const struct slot *slot, struct mark **out_mark)
 {
-    *out_selectors = NULL;
+    struct mark *mark = bw_new(sizeof(*mark) + slot->region_count);
+    if (!mark) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: map of free pages");
+    mark->txn_id = slot->txn_id;
+    mark->checksum = slot->checksum;
+    mark->hwm = slot->hwm;
+    mark->region_count = slot->region_count;
+    for (uint32_t region = 0; region < slot->region_count; region++)
+        mark->selectors[region] = slot->bits[region / 4] >> region % 4 * 2 & 3;
+    *out_mark = mark;
+    return BW_OK;
+}
+
+/* The pages a slot calls used, into a space that has none yet. */
+static bw_err load_space(struct store *store, const struct slot *slot, const struct mark *mark,
+                         struct space *space)
+{
     bw_err err = bw_space_init(space, store->geometry);
-    if (!slot->region_count) {
-        if (!err) err = bw_space_cover(space, slot->hwm);
-        for (uint32_t page = SLOT_COUNT; page < slot->hwm && !err; page++)
-            if (slot->bits[page / 8] >> page % 8 & 1) bw_space_set_used(space, page);
-        return err;
-    }
-    *out_selectors = bw_new(slot->region_count);
-    if (!err && !*out_selectors)
-        err = bw_fail(BW_ERR_NO_MEMORY, "Out of memory: map of free pages");
-    for (uint32_t region = 0; region < slot->region_count && !err; region++) {
-        (*out_selectors)[region] = slot->bits[region / 4] >> region % 4 * 2 & 3;
-        err = load_region(store, space, region, (*out_selectors)[region]);
-    }
+    if (!err && !slot->region_count) err = bw_space_cover(space, slot->hwm);
+    for (uint32_t page = SLOT_COUNT; !slot->region_count && page < slot->hwm && !err; page++)
+        if (slot->bits[page / 8] >> page % 8 & 1) bw_space_set_used(space, page);
+    for (uint32_t region = 0; region < slot->region_count && !err; region++)
+        err = load_region(store, space, region, mark->selectors[region]);
     return err;
 }
 
@@ -308,28 +316,21 @@ static bw_err load_space(struct store *store, const struct slot *slot, struct sp
 static bw_err load_previous(struct store *store, struct writer *writer, const struct slot *previous)
 {
     struct space space = {0};
-    uint8_t *selectors = NULL;
-    bw_err err = load_space(store, previous, &space, &selectors);
+    bw_err err = mark_of(previous, &writer->previous);
+    if (!err) err = load_space(store, previous, writer->previous, &space);
     if (err == BW_ERR_FILE_PAGES_CORRUPT) { // it can never be opened again: nothing to keep for it
+        bw_free(writer->previous);
+        writer->previous = NULL;
         bw_space_deinit(&space);
-        bw_free(selectors);
         return BW_OK;
     }
-    uint64_t now = store->cur->txn_id;
+    const uint64_t now = writer->durable->txn_id;
     for (uint32_t page = SLOT_COUNT; page < space.room && !err; page++)
         if (bw_space_is_used(&space, page) && !bw_space_is_used(&writer->space, page))
             err = bw_space_add_pending(&writer->space,
                                        (struct page_run){.page = page, .pages = 1, .freed = now});
     bw_space_deinit(&space);
-    if (err) {
-        bw_free(selectors);
-        return err;
-    }
-    writer->previous_selectors = selectors;
-    writer->previous_region_count = previous->region_count;
-    writer->previous_txn = previous->txn_id;
-    writer->previous_hwm = previous->hwm;
-    return BW_OK;
+    return err;
 }
 
 /* R15: write again what may exist in the page cache only, or be marked clean by a failed flush. */
@@ -345,9 +346,9 @@ static bw_err make_durable(struct store *store, struct writer *writer, const str
     struct span span = {.data = slots->image[index], .size = PAGE_SIZE};
     if (!err) err = store->disk->write(store->file, (uint64_t)index * PAGE_SIZE, &span, 1); // V1
     if (err == BW_ERR_NO_MEMORY) return err; // the same bytes may be written again another time
-    if (err) return bw_commit_poison(store, "making the newest commit durable");
+    if (err) return bw_group_poison(store, "making the newest commit durable");
     store->names_dirty = store->made_directory = true;
-    return bw_commit_flush(store);
+    return bw_group_flush(store);
 }
 
 /* R16: the chosen snapshot once more, over the newer slot that was rejected, under a higher number.
@@ -357,34 +358,34 @@ static bw_err write_twin(struct store *store, struct writer *writer, const struc
     const struct slot *slot = &slots->slot[store->chosen_slot];
     struct slot twin;
     uint8_t image[PAGE_SIZE];
-    memcpy(image, slots->image[store->chosen_slot], SLOT_AT_SEAL);
-    memset(image + SLOT_AT_SEAL, 0, PAGE_SIZE - SLOT_AT_SEAL);
-    bw_put_u64(image + SLOT_AT_TXN, store->highest_txn + 1);
-    bw_put_u64(image + SLOT_AT_BASE, slot->txn_id);
-    bw_put_u64(image + SLOT_AT_CHECKSUM,
-               bw_hash64(image + SLOT_AT_VERSION, SLOT_CHECKED_SIZE - SLOT_AT_VERSION, 0));
+    memcpy(image, slots->image[store->chosen_slot], sizeof(image));
+    bw_slot_rename(image, store->highest_txn + 1, slot->txn_id);
     struct snapshot *snapshot = NULL;
+    struct mark *mark = NULL;
     if (bw_slot_decode(image, &twin) != SLOT_GOOD)
         return refuse(store, "a slot changed while it was open");
-    bw_err err = snapshot_of(&twin, &snapshot);
-    if (err) return err;
-    unsigned target = 1u - store->chosen_slot;
-    struct span span = {.data = image, .size = sizeof(image)};
-    err = store->disk->write(store->file, (uint64_t)target * PAGE_SIZE, &span, 1);
-    err = err ? bw_commit_poison(store, "writing the slot") : bw_commit_flush(store);
+    bw_err err = mark_of(&twin, &mark);
+    if (!err) err = snapshot_of(&twin, &snapshot);
+    if (!err) {
+        unsigned target = 1u - store->chosen_slot;
+        struct span span = {.data = image, .size = sizeof(image)};
+        err = store->disk->write(store->file, (uint64_t)target * PAGE_SIZE, &span, 1);
+        err = err ? bw_group_poison(store, "writing the slot") : bw_group_flush(store);
+    }
     if (err) {
+        bw_free(mark);
         bw_free(snapshot);
         return err;
     }
-    writer->previous_txn = slot->txn_id;
-    writer->previous_hwm = slot->hwm;
-    writer->slot = target;
-    writer->slot_checksum = twin.checksum;
+    writer->previous = writer->durable;
+    writer->durable = writer->last = mark;
+    writer->slot = 1u - store->chosen_slot;
     writer->is_sealed = false;
     store->highest_txn = twin.txn_id;
     bw_mutex_lock(&store->mutex);
-    snapshot->older = store->cur;
-    store->cur = snapshot;
+    snapshot->older = store->head;
+    store->head = snapshot;
+    atomic_store(&store->cur, snapshot);
     bw_snapshot_prune(store);
     bw_mutex_unlock(&store->mutex);
     return BW_OK; // V2
@@ -397,15 +398,15 @@ static bw_err fence_store(struct store *store, struct writer *writer)
     bw_err err = read_slots(store, &slots);
     if (err) return err;
     const struct slot *slot = &slots.slot[index], *other = &slots.slot[1 - index];
-    if (slots.problem[index] != SLOT_GOOD || slot->txn_id != store->cur->txn_id)
+    if (slots.problem[index] != SLOT_GOOD || slot->txn_id != store->head->txn_id)
         return refuse(store, "a slot changed while it was open");
     writer->slot = index;
-    writer->slot_checksum = slot->checksum;
     writer->is_sealed = store->chosen_sealed;
-    err = load_space(store, slot, &writer->space, &writer->selectors);
     writer->region_count = slot->region_count;
-    if (err) return err;
-    if (!store->chosen_sealed && store->is_durable && !BUG(no_fence))
+    err = mark_of(slot, &writer->durable);
+    writer->last = writer->durable;
+    if (!err) err = load_space(store, slot, writer->durable, &writer->space);
+    if (!err && !store->chosen_sealed && store->durability != DURABLE_NONE && !BUG(no_fence))
         err = make_durable(store, writer, &slots);
     if (err) return err;
     if (store->newer_rejected && !BUG(no_twin) && !BUG(no_fence))
@@ -420,9 +421,13 @@ void bw_recover_free_writer(struct writer *writer)
 {
     if (!writer) return;
     bw_space_deinit(&writer->space);
+    bw_manifest_deinit(&writer->recent);
+    bw_manifest_deinit(&writer->flying);
     bw_manifest_deinit(&writer->before);
-    bw_free(writer->selectors);
-    bw_free(writer->previous_selectors);
+    bw_group_free_staged(&writer->staged);
+    if (writer->last != writer->durable) bw_free(writer->last);
+    bw_free(writer->durable);
+    bw_free(writer->previous);
     bw_free(writer);
 }
 
@@ -431,7 +436,7 @@ bw_err bw_recover_fence(struct store *store)
     struct writer *writer = bw_new(sizeof(*writer));
     if (!writer) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: a write transaction");
     bw_err err =
-        store->cur ? fence_store(store, writer) : bw_space_init(&writer->space, store->geometry);
+        store->head ? fence_store(store, writer) : bw_space_init(&writer->space, store->geometry);
     if (err) {
         bw_recover_free_writer(writer);
         return err;

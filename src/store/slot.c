@@ -141,3 +141,11 @@ void bw_slot_encode(const struct slot_content *content, uint8_t *image)
     bw_manifest_write_runs(content->manifest, content->salt, at);
     bw_put_u64(image + SLOT_AT_CHECKSUM, checksum(image));
 }
+
+void bw_slot_rename(uint8_t *image, uint64_t txn_id, uint64_t base)
+{
+    memset(image + SLOT_AT_SEAL, 0, PAGE_SIZE - SLOT_AT_SEAL);
+    bw_put_u64(image + SLOT_AT_TXN, txn_id);
+    bw_put_u64(image + SLOT_AT_BASE, base);
+    bw_put_u64(image + SLOT_AT_CHECKSUM, checksum(image));
+}

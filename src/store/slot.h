@@ -74,3 +74,6 @@ uint32_t bw_slot_run_room(const struct snapshot *snapshot, size_t bits_size);
 
 /* Fill a zeroed 4 KB image, checksum included. */
 void bw_slot_encode(const struct slot_content *content, uint8_t *image);
+
+/* Give a slot's image another number and base, and no seal. */
+void bw_slot_rename(uint8_t *image, uint64_t txn_id, uint64_t base);

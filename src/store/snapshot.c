@@ -13,30 +13,20 @@ bw_err bw_snapshot_new(uint16_t tree_count, uint32_t inline_schema_size,
     return BW_OK;
 }
 
-struct snapshot *bw_snapshot_hold(struct store *store)
-{
-    if (store->cur) store->cur->readers++;
-    return store->cur;
-}
-
 void bw_snapshot_prune(struct store *store)
 {
-    struct snapshot **place = &store->cur;
+    if (!store->head || !store->head->older) return;
+    for (struct snapshot *each = store->head; each; each = each->older) each->is_held = false;
+    bw_reader_mark_held(store);
+    const struct snapshot *cur = atomic_load(&store->cur);
+    struct snapshot **place = &store->head->older;
     while (*place) {
         struct snapshot *snapshot = *place;
-        if (snapshot == store->cur || snapshot->readers) {
+        if (snapshot == cur || snapshot == store->flying || snapshot->is_held) {
             place = &snapshot->older;
             continue;
         }
         *place = snapshot->older;
         bw_free(snapshot);
     }
-}
-
-void bw_snapshot_release(struct store *store, struct snapshot *snapshot)
-{
-    if (!snapshot) return;
-    ASSERT(snapshot->readers);
-    snapshot->readers--;
-    if (!snapshot->readers && snapshot != store->cur) bw_snapshot_prune(store);
 }

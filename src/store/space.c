@@ -161,6 +161,14 @@ void bw_space_ripen(struct space *space, const uint64_t *pins, uint32_t pin_coun
     pending->count = kept;
 }
 
+uint32_t bw_space_count_kept(const struct space *space, uint64_t txn_id)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < space->pending.count; i++)
+        if (is_pinned(&space->pending.runs[i], &txn_id, 1)) count += space->pending.runs[i].pages;
+    return count;
+}
+
 /* ---- searching ---- */
 
 /* The first page from `page` on whose bit in busy is `wanted`, or room. */

@@ -49,6 +49,9 @@ MUST_CHECK bw_err bw_space_add_pending(struct space *space, struct page_run run)
 /* Begin a transaction: what no pin sees any more becomes free (R8). */
 void bw_space_ripen(struct space *space, const uint64_t *pins, uint32_t pin_count);
 
+/* Pages that wait and that a pin at txn_id sees. */
+uint32_t bw_space_count_kept(const struct space *space, uint64_t txn_id);
+
 /*
  * The lowest free run of `pages` pages that ends at or below `limit` pages and crosses no window.
  * *out_found false: there is none.

@@ -133,7 +133,7 @@ static bw_err set_aside(struct store *store, const char *path)
     bw_err err = is_still_named(store, path, &is_named);
     // Whoever finds the directory without its file will take it to be durable.
     store->made_directory = true;
-    if (!err && is_named && store->is_durable) err = bw_names_flush(store);
+    if (!err && is_named && store->durability != DURABLE_NONE) err = bw_names_flush(store);
     for (int i = 0; i < TRIES_MAX && !err && is_named && found; i++) {
         char name[NAME_ROOM] = FILE_NAME ".unfinished";
         if (i) snprintf(name, sizeof(name), FILE_NAME ".unfinished.%d", i);
@@ -184,7 +184,7 @@ static bw_err open_chosen(struct store *store, const char *path,
 
 static bw_err begin_identity(struct store *store)
 {
-    if (store->cur) return BW_OK;
+    if (store->head) return BW_OK;
     bw_err err = bw_entropy(store->uuid, sizeof(store->uuid));
     store->salt = bw_get_u64(store->uuid);
     return err;
@@ -205,7 +205,7 @@ bw_err bw_store_open(const struct store_options *options, struct store **out_sto
     store->size_max = options->size_max;
     store->readers_max = options->readers_max;
     store->is_read_only = options->read_only;
-    store->is_durable = options->durability == DURABLE_FULL;
+    store->durability = options->durability;
     store->verify_manifest = options->verify_manifest;
     store->directory = bw_copy_text(options->directory);
     char *path = store->directory ? bw_names_join(store->directory, FILE_NAME) : NULL;
@@ -215,7 +215,7 @@ bw_err bw_store_open(const struct store_options *options, struct store **out_sto
     bw_free(path);
     if (err) {
         close_file(store);
-        bw_free(store->cur);
+        bw_free(store->head);
         bw_free(store->directory);
         bw_free(store);
         return err;
@@ -232,15 +232,15 @@ bw_err bw_store_open(const struct store_options *options, struct store **out_sto
 void bw_store_close(struct store *store)
 {
     if (!store) return;
-    ASSERT(!store->reader_count && !store->is_writing);
     bool is_forked = atomic_load(&store->is_forked);
-    if (!is_forked) bw_commit_close(store);
+    ASSERT(is_forked || (!bw_reader_is_any(store) && !store->is_writing && !store->is_flushing));
+    if (!is_forked) bw_group_close(store);
     bw_pager_unmap(store);
     if (!is_forked || store->disk != bw_disk_posix()) close_file(store);
     forget(store);
-    while (store->cur) {
-        struct snapshot *snapshot = store->cur;
-        store->cur = snapshot->older;
+    while (store->head) {
+        struct snapshot *snapshot = store->head;
+        store->head = snapshot->older;
         bw_free(snapshot);
     }
     bw_recover_free_writer(store->writer);
@@ -251,7 +251,7 @@ void bw_store_close(struct store *store)
 void bw_store_info(struct store *store, struct store_info *out_info)
 {
     bw_mutex_lock(&store->mutex);
-    const struct snapshot *cur = store->cur;
+    const struct snapshot *cur = atomic_load(&store->cur);
     uint32_t hwm = cur && cur->hwm > SLOT_COUNT ? cur->hwm : SLOT_COUNT;
     *out_info = (struct store_info){
         .file_size = (uint64_t)hwm * PAGE_SIZE,

@@ -20,8 +20,10 @@ struct txn;
 struct geometry; /* store/page.h: sizes that only tests change */
 
 enum durability {
-    DURABLE_FULL, /* a commit waits until the device has it */
-    DURABLE_NONE, /* no flush at all: memory, and tests */
+    DURABLE_FULL,    /* a commit waits until the device has it */
+    DURABLE_BARRIER, /* until the device keeps it in order; the newest may be lost with the power */
+    DURABLE_LAZY,    /* until the system has it: the power may take commits back, in order */
+    DURABLE_NONE,    /* no flush at all: memory, and tests */
 };
 
 struct store_options {
@@ -96,6 +98,10 @@ MUST_CHECK bw_err bw_txn_begin(struct store *store, enum txn_mode mode, int64_t 
  * visible; STORE_MUST_SHUTDOWN when the outcome on disk is unknown. Also ends a read transaction.
  * */
 MUST_CHECK bw_err bw_txn_commit(struct txn *txn);
+
+/* In a write transaction: make all commits before it durable (LAZY: until then the power may take
+ * them back). STORE_MUST_SHUTDOWN when the flush failed. */
+MUST_CHECK bw_err bw_txn_flush(struct txn *txn);
 
 /* Forget the changes. Ends txn. NULL is allowed. */
 void bw_txn_abort(struct txn *txn);

@@ -2,8 +2,9 @@
 /*
  * Transactions: begin, commit, abort, and the writer lock.
  *
- * The writer lock has no owner: a transaction may end on another thread than began it. A reader
- * holds the snapshot that was newest when it began; nothing else ties it to the store.
+ * The writer lock has no owner: a transaction may end on another thread than began it. It is given
+ * on as soon as a commit is staged; the next writer builds on a snapshot that readers may not see
+ * yet (R21).
  */
 #include "store/engine.h"
 
@@ -36,32 +37,6 @@ static void give_writer_lock(struct store *store)
     bw_condition_wake_one(&store->writer_gone);
 }
 
-/* ---- pins ---- */
-
-/* R8: the transactions whose pages must stay: cur, the one in the other slot, and live readers'. */
-static bw_err ripen(struct store *store)
-{
-    enum { FEW = 62 };
-    uint64_t few[FEW + 2], *pins = few;
-    uint32_t count = 0, room = 2;
-    bw_err err = BW_OK;
-    bw_mutex_lock(&store->mutex);
-    for (const struct snapshot *each = store->cur; each; each = each->older) room++;
-    if (room > FEW) {
-        pins = bw_new_raw(room * sizeof(*pins));
-        if (!pins) err = bw_fail(BW_ERR_NO_MEMORY, "Out of memory: list of readers");
-    }
-    for (const struct snapshot *each = store->cur; each && !err; each = each->older)
-        if (each == store->cur || !BUG(reuse_reader)) pins[count++] = each->txn_id;
-    bw_mutex_unlock(&store->mutex);
-    if (err) return err;
-    if (store->writer->previous_txn && !BUG(reuse_previous))
-        pins[count++] = store->writer->previous_txn;
-    bw_space_ripen(&store->writer->space, pins, count);
-    if (pins != few) bw_free(pins);
-    return BW_OK;
-}
-
 /* ---- begin ---- */
 
 static bw_err check_usable(const struct store *store, enum txn_mode mode)
@@ -71,6 +46,9 @@ static bw_err check_usable(const struct store *store, enum txn_mode mode)
                        "The store was opened before this process was forked; open it again: \"%s\"",
                        store->directory);
     if (mode == TXN_READ) return BW_OK;
+    if (UNLIKELY(atomic_load(&store->session) == SESSION_POISONED))
+        return bw_fail(BW_ERR_STORE_MUST_SHUTDOWN,
+                       "The store must be closed: an earlier write to its file failed");
     if (store->is_read_only)
         return bw_fail(BW_ERR_ILLEGAL_STATE,
                        "Cannot start a write transaction from read only store");
@@ -83,36 +61,17 @@ static bw_err begin_write(struct txn *txn, int64_t wait_ms)
     bw_err err = bw_changes_new(&txn->changes);
     if (!err) err = take_writer_lock(store, wait_ms);
     if (err) return err;
-    if (atomic_load(&store->session) == SESSION_POISONED)
-        err = bw_fail(BW_ERR_STORE_MUST_SHUTDOWN,
-                      "The store must be closed: an earlier write to its file failed");
+    err = check_usable(store, TXN_WRITE); // again: whoever had the lock may have failed
     if (!err && !store->writer) err = bw_recover_fence(store);
-    if (!err) err = ripen(store);
+    if (!err) err = bw_pins_ripen(store);
     if (err) {
         give_writer_lock(store);
         return err;
     }
-    bw_mutex_lock(&store->mutex);
-    txn->snapshot = bw_snapshot_hold(store);
-    bw_mutex_unlock(&store->mutex);
+    bw_pins_trim(store, false);
+    txn->snapshot = store->head; // nobody else changes it while this transaction writes
     txn->id = store->highest_txn + 1;
     return BW_OK;
-}
-
-static bw_err begin_read(struct txn *txn)
-{
-    struct store *store = txn->store;
-    bw_mutex_lock(&store->mutex);
-    bool full = store->readers_max && store->reader_count >= store->readers_max;
-    if (!full) {
-        store->reader_count++;
-        txn->snapshot = bw_snapshot_hold(store);
-        txn->id = txn->snapshot ? txn->snapshot->txn_id : 0;
-    }
-    bw_mutex_unlock(&store->mutex);
-    if (!full) return BW_OK;
-    return bw_fail(BW_ERR_MAX_READERS_EXCEEDED,
-                   "Could not begin read transaction (maximum of read transactions reached)");
 }
 
 bw_err bw_txn_begin(struct store *store, enum txn_mode mode, int64_t wait_ms, struct txn **out_txn)
@@ -123,7 +82,7 @@ bw_err bw_txn_begin(struct store *store, enum txn_mode mode, int64_t wait_ms, st
     if (!txn) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: a transaction");
     txn->store = store;
     txn->change = 1;
-    err = mode == TXN_WRITE ? begin_write(txn, wait_ms) : begin_read(txn);
+    err = mode == TXN_WRITE ? begin_write(txn, wait_ms) : bw_reader_begin(txn);
     if (err) {
         bw_changes_free(txn->changes);
         bw_free(txn);
@@ -135,38 +94,55 @@ bw_err bw_txn_begin(struct store *store, enum txn_mode mode, int64_t wait_ms, st
 
 /* ---- end ---- */
 
-static void end(struct txn *txn, bool is_published)
+static void end(struct txn *txn, bool is_staged)
 {
     struct store *store = txn->store;
-    if (txn->changes && !is_published) bw_space_undo(&store->writer->space);
+    const bool writes = txn->changes != NULL;
+    if (writes && !is_staged) bw_space_undo(&store->writer->space);
     while (txn->trees) {
         struct tree_block *block = txn->trees;
         txn->trees = block->next;
         if (block != &txn->first) bw_free(block);
     }
     bw_pager_free_scratch(txn);
-    bool writes = txn->changes != NULL;
     bw_changes_free(txn->changes);
-    bw_mutex_lock(&store->mutex);
-    bw_snapshot_release(store, txn->snapshot);
-    if (!writes) store->reader_count--;
-    bw_mutex_unlock(&store->mutex);
     if (writes) give_writer_lock(store);
+    else bw_reader_end(txn);
     bw_free(txn);
+}
+
+static bw_err commit_changes(struct txn *txn)
+{
+    struct store *store = txn->store;
+    const uint64_t id = txn->id;
+    const bool is_first = !txn->snapshot;
+    bw_err err = check_usable(store, TXN_WRITE);
+    if (!err) err = bw_commit_run(txn);
+    const bool is_staged = !err;
+    // R17: nobody writes anything else before a new store is durable.
+    if (is_staged && is_first) err = bw_group_finish(store, id);
+    end(txn, is_staged);
+    if (is_staged && !is_first) err = bw_group_finish(store, id);
+    return err;
 }
 
 bw_err bw_txn_commit(struct txn *txn)
 {
-    bool publishes = bw_txn_changed(txn);
-    bw_err err = publishes ? check_usable(txn->store, TXN_WRITE) : BW_OK;
-    if (!err && publishes) err = bw_commit_run(txn);
-    end(txn, publishes && !err);
-    return err;
+    if (bw_txn_changed(txn)) return commit_changes(txn);
+    end(txn, false);
+    return BW_OK;
 }
 
 void bw_txn_abort(struct txn *txn)
 {
     if (txn) end(txn, false);
+}
+
+// What an earlier process left was made durable when the transaction began (R15).
+bw_err bw_txn_flush(struct txn *txn)
+{
+    ASSERT(txn->changes);
+    return bw_group_settle(txn->store);
 }
 
 bool bw_txn_writes(const struct txn *txn) { return txn->changes != NULL; }

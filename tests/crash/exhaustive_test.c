@@ -85,7 +85,10 @@ static void commit(struct scene *scene, const struct change *changes, size_t cou
     struct world_state to = *from;
     to.serial = ++scene->world.serial_count;
     for (size_t i = 0; i < count; i++) to.values[changes[i].item] = changes[i].value;
-    CHECK_OK(world_apply(&scene->world, txn, from, &to));
+    err = world_apply(&scene->world, txn, from, &to);
+    if (scene->sim.is_stopped) bw_txn_abort(txn); // at a twin that makes room (R22)
+    if (scene->sim.is_stopped) return;
+    CHECK_OK(err);
     world_attempt(&scene->world, &to);
     err = bw_txn_commit(txn);
     if (scene->sim.is_stopped) return;

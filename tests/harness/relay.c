@@ -112,11 +112,11 @@ static bw_err relay_resize(struct file file, uint64_t size)
     return err ? err : failure(relay);
 }
 
-static bw_err relay_flush(struct file file)
+static bw_err relay_flush(struct file file, enum flush_kind kind)
 {
     struct relay *relay = relay_of(file.disk);
     if (!passes(relay, CALL_FLUSH)) return failure(relay);
-    return relay->to->flush(behind(file));
+    return relay->to->flush(behind(file), kind);
 }
 
 static bw_err relay_lock(struct file file, enum lock_kind kind, bool *out_got)

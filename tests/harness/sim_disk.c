@@ -374,10 +374,11 @@ static bw_err sim_resize(struct file file, uint64_t size)
     return BW_OK;
 }
 
-static bw_err sim_flush(struct file file)
+static bw_err sim_flush(struct file file, enum flush_kind kind)
 {
     struct sim_disk *sim = sim_of(file.disk);
     struct sim_file *target = open_of(file)->file;
+    (void)kind; // the weaker one may do no more than the stronger one, and here it does no less
     if (sim->has_lied && !sim->is_in_hook) sim->is_stopped = true;
     if (!step(sim, "flush")) return stopped();
     sim->counts.flushes++;

@@ -302,9 +302,10 @@ static bw_err memory_resize(struct file file, uint64_t size)
     return BW_OK;
 }
 
-static bw_err memory_flush(struct file file)
+static bw_err memory_flush(struct file file, enum flush_kind kind)
 {
     (void)file;
+    (void)kind;
     return BW_OK;
 }
 

@@ -233,22 +233,24 @@ static bw_err posix_resize(struct file file, uint64_t size)
     return BW_OK;
 }
 
-static int flush_descriptor(int descriptor)
+static int flush_descriptor(int descriptor, enum flush_kind kind)
 {
 #if defined(__APPLE__)
     // fsync only hands the data to the device there. A disk that cannot do more answers ENOTSUP.
-    if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
+    if (fcntl(descriptor, kind == FLUSH_ORDER ? F_BARRIERFSYNC : F_FULLFSYNC) == 0) return 0;
     return errno == ENOTSUP || errno == EINVAL || errno == ENOTTY ? fsync(descriptor) : -1;
 #elif defined(__linux__)
+    (void)kind;
     return fdatasync(descriptor); // the size is flushed too: without it the data could not be read
 #else
+    (void)kind;
     return fsync(descriptor);
 #endif
 }
 
-static bw_err posix_flush(struct file file)
+static bw_err posix_flush(struct file file, enum flush_kind kind)
 {
-    if (flush_descriptor((int)file.handle) != 0) { // D3
+    if (flush_descriptor((int)file.handle, kind) != 0) { // D3
         return fail_file(errno, "Could not flush to the device", file);
     }
     return BW_OK;

@@ -40,7 +40,7 @@ static void begin_with(uint64_t seed, size_t page_count, uint8_t fill)
         const struct span span = {page, sizeof(page)};
         CHECK_OK(disk->write(file, i * SIM_PAGE, &span, 1));
     }
-    CHECK_OK(disk->flush(file));
+    CHECK_OK(disk->flush(file, FLUSH_DEVICE));
 }
 
 static bw_err try_write(uint64_t at, uint8_t fill, size_t size)
@@ -206,7 +206,7 @@ static void cutting_a_file_is_not_durable_either(void)
     CHECK(whole > SEEDS / 20 && zeros > SEEDS / 20);
     begin_with(1, 2, 5);
     CHECK_OK(disk->resize(file, 100)); // inside a page: S2, S4
-    CHECK_OK(disk->flush(file));
+    CHECK_OK(disk->flush(file, FLUSH_DEVICE));
     CHECK_OK(disk->resize(file, 200));
     cut_power();
     CHECK_EQ(byte_at(99), 5);
@@ -260,7 +260,7 @@ static void a_new_directory_needs_a_flush_of_its_parent(void)
         CHECK_OK(disk->make_directory(disk, "d", 0755, &made));
         CHECK(!made);
         struct file below = open_path("d/x", OPEN_CREATE);
-        CHECK_OK(disk->flush(below));
+        CHECK_OK(disk->flush(below, FLUSH_DEVICE));
         disk->close(below);
         CHECK_OK(disk->flush_directory(disk, "d"));
         if (seed % 2) CHECK_OK(disk->flush_directory(disk, ""));
@@ -280,14 +280,14 @@ static void a_failed_flush_may_lose_pages_that_it_calls_clean(void)
         begin_with(seed, 1, 1);
         put(0, 2, SIM_PAGE);
         sim.flush_fails = 100;
-        CHECK_ERR(disk->flush(file), BW_ERR_STORAGE_GENERAL);
+        CHECK_ERR(disk->flush(file, FLUSH_DEVICE), BW_ERR_STORAGE_GENERAL);
         CHECK_EQ(bw_reason_secondary(), EIO);
         CHECK_EQ(sim.failed_flush_count, 1);
         sim.flush_fails = 0;
         CHECK_EQ(byte_at(0), 2); // everybody still sees it
         size_t last = 0;
         const bool is_waiting = sim_file_dirty_count(sim_disk_find(&sim, "a"), &last) > 0;
-        CHECK_OK(disk->flush(file)); // the second one succeeds
+        CHECK_OK(disk->flush(file, FLUSH_DEVICE)); // the second one succeeds
         sim_disk_evict(&sim);
         const uint8_t now = byte_at(0); // S1
         lost += now == 1;
@@ -345,11 +345,11 @@ static void one_flush_lies_and_the_next_one_never_returns(void)
         begin_with(seed, 1, 1);
         put(0, 2, SIM_PAGE);
         sim.may_lie = true;
-        CHECK_OK(disk->flush(file));
+        CHECK_OK(disk->flush(file, FLUSH_DEVICE));
         if (sim.has_lied) {
             lies++;
             put(0, 3, SIM_PAGE);
-            CHECK_ERR(disk->flush(file), SIM_STOPPED);
+            CHECK_ERR(disk->flush(file, FLUSH_DEVICE), SIM_STOPPED);
             CHECK_ERR(try_write(0, 4, 1), SIM_STOPPED);
             cut_power();
             lost += byte_at(0) == 1;
@@ -367,7 +367,7 @@ static void the_disk_stops_at_the_step_it_was_told(void)
     size_t size;
     CHECK_OK(disk->read(file, 0, &byte, 1, &size)); // N4: no step
     put(0, 2, SIM_PAGE);
-    CHECK_OK(disk->flush(file));
+    CHECK_OK(disk->flush(file, FLUSH_DEVICE));
     CHECK(!sim.is_stopped);
     CHECK_ERR(try_write(SIM_PAGE, 3, SIM_PAGE), SIM_STOPPED);
     CHECK(sim.is_stopped);
@@ -379,7 +379,7 @@ static void the_disk_stops_at_the_step_it_was_told(void)
     struct file other = {0};
     CHECK_ERR(try_write(0, 4, 1), SIM_STOPPED);
     CHECK_ERR(disk->resize(file, 0), SIM_STOPPED);
-    CHECK_ERR(disk->flush(file), SIM_STOPPED);
+    CHECK_ERR(disk->flush(file, FLUSH_DEVICE), SIM_STOPPED);
     CHECK_ERR(disk->read(file, 0, &byte, 1, &size), SIM_STOPPED);
     CHECK_ERR(disk->info(file, &info), SIM_STOPPED);
     CHECK_ERR(disk->lock(file, LOCK_SHARED, &flag), SIM_STOPPED);
@@ -463,7 +463,7 @@ static void calls_are_counted(void)
     begin_with(1, 2, 1);
     sim.counts = (struct sim_counts){0};
     put(0, 2, 100);
-    CHECK_OK(disk->flush(file));
+    CHECK_OK(disk->flush(file, FLUSH_DEVICE));
     (void)byte_at(0);
     CHECK_EQ(sim.counts.writes, 1);
     CHECK_EQ(sim.counts.written_bytes, 100);
@@ -491,7 +491,7 @@ static void a_hook_runs_between_two_steps(void)
     sim.hook = write_in_hook;
     put(0, 2, 10);
     CHECK_EQ(byte_at(SIM_PAGE), 8);
-    CHECK_OK(disk->flush(file));
+    CHECK_OK(disk->flush(file, FLUSH_DEVICE));
     CHECK_EQ(hook_calls, 2);
     sim.hook = NULL;
     end();

@@ -158,7 +158,7 @@ static void errors_of_an_open_file_name_it(void)
     char room[1];
     size_t size = 0;
     CHECK_ERR(disk->read(none, 0, room, 1, &size), BW_ERR_STORAGE_GENERAL);
-    CHECK_ERR(disk->flush(none), BW_ERR_STORAGE_GENERAL);
+    CHECK_ERR(disk->flush(none, FLUSH_DEVICE), BW_ERR_STORAGE_GENERAL);
     bw_scratch_remove(directory);
 }
 

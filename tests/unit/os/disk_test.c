@@ -87,7 +87,7 @@ static void what_is_written_is_read(void)
     put_text(file, 1, "E");
     check_text(file, 0, "hEllo world");
     CHECK_EQ(size_of(file), 11);
-    CHECK_OK(disk->flush(file));
+    CHECK_OK(disk->flush(file, FLUSH_DEVICE));
     disk->close(file);
 
     file = open_file("a", OPEN_READ);

@@ -288,8 +288,9 @@ static bool cut_off(int64_t steps, const struct geometry *geometry)
     struct slot slots[2];
     CHECK(read_slots(slots) >= 1);
     const bool has_slot = slots[0].txn_id == 7 || read_slots(slots) == 1;
+    const bool has_twin = slots[0].txn_id == slots[1].txn_id; // R22: it gave up the one before
     store = NULL;
-    if (!has_slot) expect_previous(geometry, digest);
+    if (!has_slot && !has_twin) expect_previous(geometry, digest);
     end();
     return has_slot;
 }

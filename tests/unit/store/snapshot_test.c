@@ -2,21 +2,36 @@
 #include "harness/check.h"
 #include "store/engine.h"
 
-/* Make a snapshot the newest one, as publishing does. */
+/* Make a snapshot the newest one, as staging and publishing do. */
 static struct snapshot *publish(struct store *store, uint64_t txn_id)
 {
     struct snapshot *snapshot = NULL;
     CHECK_OK(bw_snapshot_new(1, 0, &snapshot));
     snapshot->txn_id = txn_id;
-    snapshot->older = store->cur;
+    snapshot->older = store->head;
+    store->head = snapshot;
     store->cur = snapshot;
+    bw_snapshot_prune(store);
     return snapshot;
+}
+
+static struct txn begin_reader(struct store *store)
+{
+    struct txn txn = {.store = store};
+    CHECK_OK(bw_reader_begin(&txn));
+    return txn;
+}
+
+static void end_reader(struct store *store, struct txn *txn)
+{
+    bw_reader_end(txn);
+    bw_snapshot_prune(store);
 }
 
 static unsigned count(const struct store *store)
 {
     unsigned found = 0;
-    for (const struct snapshot *each = store->cur; each; each = each->older) found++;
+    for (const struct snapshot *each = store->head; each; each = each->older) found++;
     return found;
 }
 
@@ -24,7 +39,8 @@ static void end(struct store *store)
 {
     bw_snapshot_prune(store);
     CHECK_EQ(count(store), 1);
-    bw_free(store->cur);
+    CHECK(!bw_reader_is_any(store));
+    bw_free(store->head);
     CHECK_EQ(bw_memory_blocks(), 0);
 }
 
@@ -46,10 +62,11 @@ static void a_snapshot_has_room_for_its_trees_and_schema(void)
 static void a_store_without_a_commit_has_nothing_to_hold(void)
 {
     struct store store = {0};
-    CHECK(bw_snapshot_hold(&store) == NULL);
-    bw_snapshot_release(&store, NULL);
-    bw_snapshot_prune(&store);
-    CHECK(store.cur == NULL);
+    struct txn txn = begin_reader(&store);
+    CHECK(txn.snapshot == NULL);
+    CHECK(!bw_reader_is_any(&store));
+    end_reader(&store, &txn);
+    CHECK(store.head == NULL);
 }
 
 static void the_newest_stays_without_readers(void)
@@ -57,11 +74,13 @@ static void the_newest_stays_without_readers(void)
     struct store store = {0};
     const struct snapshot *first = publish(&store, 1);
     bw_snapshot_prune(&store);
-    CHECK(store.cur == first);
-    struct snapshot *held = bw_snapshot_hold(&store);
-    CHECK(held == first);
-    bw_snapshot_release(&store, held);
-    CHECK(store.cur == first);
+    CHECK(store.head == first);
+    struct txn txn = begin_reader(&store);
+    CHECK(txn.snapshot == first);
+    CHECK_EQ(txn.id, 1);
+    CHECK(bw_reader_is_any(&store));
+    end_reader(&store, &txn);
+    CHECK(store.head == first);
     end(&store);
 }
 
@@ -69,11 +88,12 @@ static void an_older_one_goes_with_its_last_reader(void)
 {
     struct store store = {0};
     publish(&store, 1);
-    struct snapshot *held = bw_snapshot_hold(&store), *again = bw_snapshot_hold(&store);
+    struct txn txn = begin_reader(&store), again = begin_reader(&store);
+    CHECK(txn.place != again.place);
     publish(&store, 2);
-    bw_snapshot_release(&store, held);
+    end_reader(&store, &txn);
     CHECK_EQ(count(&store), 2);
-    bw_snapshot_release(&store, again);
+    end_reader(&store, &again);
     CHECK_EQ(count(&store), 1);
     end(&store);
 }
@@ -81,20 +101,43 @@ static void an_older_one_goes_with_its_last_reader(void)
 static void one_between_two_that_are_held_goes_alone(void)
 {
     struct store store = {0};
-    struct snapshot *held[5];
+    struct txn txns[5];
     for (uint64_t txn = 1; txn <= 5; txn++) {
         publish(&store, txn);
-        held[txn - 1] = bw_snapshot_hold(&store);
+        txns[txn - 1] = begin_reader(&store);
     }
-    bw_snapshot_release(&store, held[2]);
+    end_reader(&store, &txns[2]);
     CHECK_EQ(count(&store), 4);
-    CHECK(held[3]->older == held[1]);
-    bw_snapshot_release(&store, held[0]);
-    CHECK(held[1]->older == NULL);
-    bw_snapshot_release(&store, held[4]);
+    CHECK(txns[3].snapshot->older == txns[1].snapshot);
+    end_reader(&store, &txns[0]);
+    CHECK(txns[1].snapshot->older == NULL);
+    end_reader(&store, &txns[4]);
     CHECK_EQ(count(&store), 3); // it is the newest
-    bw_snapshot_release(&store, held[3]);
-    bw_snapshot_release(&store, held[1]);
+    end_reader(&store, &txns[3]);
+    end_reader(&store, &txns[1]);
+    end(&store);
+}
+
+// What is staged but not visible yet, and what a flush is going on for, stay without readers.
+static void staged_and_flying_ones_stay(void)
+{
+    struct store store = {0};
+    const struct snapshot *first = publish(&store, 1);
+    const struct snapshot *second = publish(&store, 2);
+    struct snapshot *third = publish(&store, 3);
+    CHECK_EQ(count(&store), 1);
+    CHECK(first != second);
+    struct snapshot *staged = NULL;
+    CHECK_OK(bw_snapshot_new(0, 0, &staged));
+    staged->older = store.head;
+    store.head = staged;
+    bw_snapshot_prune(&store);
+    CHECK_EQ(count(&store), 2);
+    store.flying = third;
+    store.cur = staged;
+    bw_snapshot_prune(&store);
+    CHECK_EQ(count(&store), 2);
+    store.flying = NULL;
     end(&store);
 }
 
@@ -110,4 +153,5 @@ static void running_out_of_memory_is_an_error(void)
 RUN_TESTS(TEST(a_snapshot_has_room_for_its_trees_and_schema),
           TEST(a_store_without_a_commit_has_nothing_to_hold),
           TEST(the_newest_stays_without_readers), TEST(an_older_one_goes_with_its_last_reader),
-          TEST(one_between_two_that_are_held_goes_alone), TEST(running_out_of_memory_is_an_error))
+          TEST(one_between_two_that_are_held_goes_alone), TEST(staged_and_flying_ones_stay),
+          TEST(running_out_of_memory_is_an_error))
