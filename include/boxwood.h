@@ -60,8 +60,14 @@ obx_err boxwood_opt_model(OBX_store_options* options, boxwood_model* model);
 
 /* How safe a commit is. FULL is the default everywhere. */
 typedef enum {
-    BoxwoodDurability_Full = 1, /* a commit returns when the device has it */
-    BoxwoodDurability_None = 4, /* no flush at all: for tests and data that may be lost */
+    BoxwoodDurability_Full = 1,    /* a commit returns when the device has it */
+    BoxwoodDurability_Barrier = 2, /* when the device keeps it in order: a power cut may take back
+                                      the newest commits, never earlier ones. Cheaper on Apple's
+                                      systems (F_BARRIERFSYNC), elsewhere the same as Full */
+    BoxwoodDurability_Lazy = 3,    /* when the system has it: a power cut may take back the commits
+                                      since the last flush, in order and whole; the end of the
+                                      process loses nothing. See boxwood_store_flush */
+    BoxwoodDurability_None = 4,    /* no flush at all: for tests and data that may be lost */
 } BoxwoodDurability;
 obx_err boxwood_opt_durability(OBX_store_options* options, BoxwoodDurability durability);
 
@@ -84,6 +90,10 @@ typedef struct boxwood_store_stats {
 } boxwood_store_stats_t;
 obx_err boxwood_store_stats(OBX_store* store, boxwood_store_stats_t* out_stats,
                             boxwood_failure* out_failure);
+
+/* Make all commits durable: for stores opened with Lazy. 10103 when the device refuses: the store
+ * has to be closed. */
+obx_err boxwood_store_flush(OBX_store* store, boxwood_failure* out_failure);
 
 /* ---- transactions as handles: not tied to a thread ---- */
 

@@ -66,6 +66,12 @@ obx_err boxwood_opt_durability(OBX_store_options *options, BoxwoodDurability dur
     case BoxwoodDurability_Full:
         options->options->durability = DURABLE_FULL;
         return OBX_SUCCESS;
+    case BoxwoodDurability_Barrier:
+        options->options->durability = DURABLE_BARRIER;
+        return OBX_SUCCESS;
+    case BoxwoodDurability_Lazy:
+        options->options->durability = DURABLE_LAZY;
+        return OBX_SUCCESS;
     case BoxwoodDurability_None:
         options->options->durability = DURABLE_NONE;
         return OBX_SUCCESS;
@@ -147,6 +153,24 @@ obx_err boxwood_store_stats(OBX_store *store, boxwood_store_stats_t *out_stats,
                             boxwood_failure *out_failure)
 {
     return bw_failure_note(out_failure, stats(store, out_stats));
+}
+
+static bw_err flush(OBX_store *store)
+{
+    struct core *core = NULL;
+    uint64_t core_id = 0;
+    boxwood_txn *txn = NULL;
+    bw_err err = CORE_OF_STORE(store, &core, &core_id);
+    if (!err) err = bw_free_txn_begin(core, core_id, TXN_WRITE, -1, &txn);
+    if (err) return err;
+    err = bw_txn_flush(txn->txn);
+    boxwood_txn_abort(txn);
+    return err;
+}
+
+obx_err boxwood_store_flush(OBX_store *store, boxwood_failure *out_failure)
+{
+    return bw_failure_note(out_failure, flush(store));
 }
 
 // ---- transactions ----

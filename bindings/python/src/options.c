@@ -225,11 +225,21 @@ static int apply_log_callback(struct store *store, OBX_store_options *options, P
 
 static int apply_durability(struct store *store, OBX_store_options *options, PyObject *value)
 {
-    if (PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, "full") == 0) return 0;
-    if (!PyUnicode_Check(value) || PyUnicode_CompareWithASCIIString(value, "none") != 0)
-        return wrong("durability", "\"full\" or \"none\"", value);
-    store->flushes = false;
-    if (!boxwood_opt_durability(options, BoxwoodDurability_None)) return 0;
+    static const struct {
+        const char *name;
+        BoxwoodDurability durability;
+    } known[] = {{"full", BoxwoodDurability_Full},
+                 {"barrier", BoxwoodDurability_Barrier},
+                 {"lazy", BoxwoodDurability_Lazy},
+                 {"none", BoxwoodDurability_None}};
+    size_t at = 0, count = sizeof(known) / sizeof(known[0]);
+    while (PyUnicode_Check(value) && at < count &&
+           PyUnicode_CompareWithASCIIString(value, known[at].name) != 0)
+        at++;
+    if (!PyUnicode_Check(value) || at == count)
+        return wrong("durability", "\"full\", \"barrier\", \"lazy\" or \"none\"", value);
+    store->flushes = known[at].durability != BoxwoodDurability_None;
+    if (!boxwood_opt_durability(options, known[at].durability)) return 0;
     bwpy_raise_last(store->state);
     return -1;
 }

@@ -288,10 +288,22 @@ static void statistics_tell_of_the_file(void)
     end_test();
 }
 
+static void a_flush_waits_for_the_writer_but_not_for_itself(void)
+{
+    begin_test();
+    CHECK_OK(boxwood_store_flush(open.store, &open.failure));
+    OBX_txn *txn = obx_txn_write(open.store);
+    CHECK_ERR(boxwood_store_flush(open.store, &open.failure), OBX_ERROR_ILLEGAL_STATE);
+    CHECK_OK(obx_txn_close(txn));
+    CHECK_OK(boxwood_store_flush(open.store, NULL));
+    CHECK_ERR(boxwood_store_flush(NULL, &open.failure), OBX_ERROR_ILLEGAL_ARGUMENT);
+    end_test();
+}
+
 RUN_TESTS(TEST(a_handle_may_wander_between_threads), TEST(two_calls_at_once_are_refused),
           TEST(writers_wait_as_long_as_asked), TEST(a_thread_does_not_wait_for_itself),
           TEST(a_reading_transaction_does_not_write), TEST(a_failure_after_the_first_write_dooms),
           TEST(objects_are_put_packed), TEST(one_object_is_copied_in_one_call),
           TEST(a_scan_goes_in_chunks_and_over_writes), TEST(a_scan_of_its_own_keeps_its_snapshot),
           TEST(closing_refuses_or_dooms), TEST(a_box_of_another_store_is_refused),
-          TEST(statistics_tell_of_the_file))
+          TEST(statistics_tell_of_the_file), TEST(a_flush_waits_for_the_writer_but_not_for_itself))
