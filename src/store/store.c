@@ -252,11 +252,13 @@ void bw_store_info(struct store *store, struct store_info *out_info)
 {
     bw_mutex_lock(&store->mutex);
     const struct snapshot *cur = atomic_load(&store->cur);
+    const struct writer *writer = store->writer;
     uint32_t hwm = cur && cur->hwm > SLOT_COUNT ? cur->hwm : SLOT_COUNT;
     *out_info = (struct store_info){
         .file_size = (uint64_t)hwm * PAGE_SIZE,
         .used_pages = cur && cur->used_pages ? cur->used_pages : hwm,
         .txn_id = cur ? cur->txn_id : 0,
+        .durable_txn_id = writer && writer->durable ? writer->durable->txn_id : 0,
         .opened_previous = store->opened_previous,
         .opened_older = store->opened_older,
         .has_commit = cur != NULL,

@@ -41,12 +41,14 @@ struct store_options {
 };
 
 struct store_info {
-    uint64_t file_size;     /* bytes, as of the newest commit */
-    uint64_t used_pages;    /* reachable pages of the newest commit, the two slots included */
-    uint64_t txn_id;        /* of the newest commit; 0: none yet */
-    bool opened_previous;   /* use_previous took effect */
-    bool opened_older;      /* recovery had to take an older commit than the newest on disk */
-    bool has_commit;        /* false: a new store */
+    uint64_t file_size;  /* bytes, as of the newest commit */
+    uint64_t used_pages; /* reachable pages of the newest commit, the two slots included */
+    uint64_t txn_id;     /* of the newest commit; 0: none yet */
+    uint64_t
+        durable_txn_id;   /* of the newest one known to be durable; 0: none written or fenced yet */
+    bool opened_previous; /* use_previous took effect */
+    bool opened_older;    /* recovery had to take an older commit than the newest on disk */
+    bool has_commit;      /* false: a new store */
     uint64_t device, inode; /* of the file */
 };
 

@@ -10,20 +10,27 @@
 enum { READERS_MAX = 3 };
 
 const struct flavour trial_flavours[FLAVOUR_COUNT] = {
-    {.name = "mixed", .keys_min = 3, .keys_max = 9},
-    {.name = "regions", .keys_min = 16, .keys_max = 28},
+    {.name = "mixed", .keys_min = 3, .keys_max = 9, .lazy = 30},
+    {.name = "lazy", .keys_min = 3, .keys_max = 16, .lazy = 90},
+    {.name = "regions", .keys_min = 16, .keys_max = 28, .lazy = 40},
     {.name = "failing",
      .keys_min = 3,
      .keys_max = 9,
+     .lazy = 30,
      .flush_fails = 8,
      .write_fails = 2,
      .full = 30},
-    {.name = "creation", .keys_min = 3, .keys_max = 9, .write_fails = 8, .is_short = true},
-    {.name = "twin", .keys_min = 3, .keys_max = 9, .is_twin = true},
-    {.name = "seal", .keys_min = 2, .keys_max = 4, .is_seal = true},
+    {.name = "creation",
+     .keys_min = 3,
+     .keys_max = 9,
+     .write_fails = 8,
+     .is_short = true,
+     .lazy = 40},
+    {.name = "twin", .keys_min = 3, .keys_max = 9, .is_twin = true, .lazy = 20},
+    {.name = "seal", .keys_min = 2, .keys_max = 4, .is_seal = true, .lazy = 20},
     {.name = "lying", .keys_min = 3, .keys_max = 9, .is_lying = true},
-    {.name = "bulk", .keys_min = 40, .keys_max = WORLD_ITEMS, .is_bulk = true},
-    {.name = "damage", .keys_min = 2, .keys_max = 6, .is_damage = true},
+    {.name = "bulk", .keys_min = 40, .keys_max = WORLD_ITEMS, .is_bulk = true, .lazy = 30},
+    {.name = "damage", .keys_min = 2, .keys_max = 6, .is_damage = true, .lazy = 20},
 };
 
 const struct flavour *trial_flavour(const char *name)
@@ -52,7 +59,7 @@ struct trial {
     /* The running process. */
     struct store *store;
     uint64_t current; /* serial of its newest state */
-    bool is_poisoned;
+    bool is_poisoned, is_lazy;
     struct txn *readers[READERS_MAX];
     uint64_t reader_serials[READERS_MAX];
     unsigned reader_count;
@@ -171,7 +178,11 @@ static void note_commit(struct trial *trial, uint64_t serial)
     trial->current = serial;
     trial->has_plan = false;
     trial->result->commits++;
-    world_acknowledge(&trial->world, serial);
+    struct store_info info;
+    bw_store_info(trial->store, &info);
+    if (!trial->is_lazy || info.durable_txn_id == info.txn_id) {
+        world_acknowledge(&trial->world, serial);
+    }
 }
 
 static bool may_abort(const struct trial *trial)
@@ -202,6 +213,19 @@ static bool commit(struct trial *trial)
         return is_end(trial, "commit", err), false;
     }
     world_roll_back(&trial->world, state.serial - 1, state.serial + 1); // a clean abort
+    return true;
+}
+
+/* LAZY: what was committed so far becomes durable. */
+static bool flush(struct trial *trial)
+{
+    struct txn *txn = NULL;
+    bw_err err = bw_txn_begin(trial->store, TXN_WRITE, 0, &txn);
+    if (!err) err = bw_txn_flush(txn);
+    bw_txn_abort(txn);
+    if (err) return is_end(trial, "flush", err), false;
+    tell(trial, "flushed", trial->current);
+    world_acknowledge(&trial->world, trial->current);
     return true;
 }
 
@@ -251,6 +275,7 @@ static bool open_store(struct trial *trial, bool use_previous)
 {
     struct store_options options = inspect_options(&trial->sim, trial->geometry);
     options.use_previous = use_previous;
+    if (trial->is_lazy) options.durability = DURABLE_LAZY;
     options.verify_manifest = trial->flavour->is_lying;
     sim_disk_keep_bare_directories(&trial->sim);
     bw_err err = bw_store_open(&options, &trial->store);
@@ -277,7 +302,9 @@ static void run_steps(struct trial *trial)
     const uint64_t steps = is_brief ? 1 + below(trial, 4) : 2 + below(trial, 11);
     for (uint64_t i = 0; i < steps; i++) {
         const uint64_t what = below(trial, 100);
-        if (what < 80) {
+        if (what < 5 && trial->is_lazy) {
+            (void)flush(trial);
+        } else if (what < 80) {
             (void)commit(trial);
         } else if (what < 90) {
             (void)begin_reader(trial);
@@ -295,6 +322,7 @@ static void run_process(struct trial *trial)
     const bool use_previous = !trial->flavour->is_lying && chance(trial, 5);
     if (use_previous && trial->older) trial->world.acked = trial->older; // asked for
     trial->is_poisoned = false;
+    trial->is_lazy = chance(trial, trial->flavour->lazy);
     if (open_store(trial, use_previous)) run_steps(trial);
     while (trial->reader_count) end_reader(trial, trial->reader_count - 1);
     if (!has_ended(trial) && chance(trial, 30)) trial->sim.is_stopped = true; // killed
@@ -356,6 +384,9 @@ static bool run_round(struct trial *trial)
     if (has_lied) return false; // detected, or fallen back, or nothing was lost
     if (trial->opened < trial->world.acked) {
         return violate(trial, "lost", "an acknowledged commit is not there");
+    }
+    if (!cuts_power && !has_failed && trial->opened < trial->current) {
+        return violate(trial, "lost", "a visible commit is not there after the process has ended");
     }
     if (cuts_power) { // all of it is on the platter
         trial->given_up = 0;

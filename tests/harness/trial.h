@@ -7,6 +7,7 @@
  * What must hold after each process:
  *   the state found is one that a commit tried to make, not aborted and not rolled back since;
  *   it is at least as new as the last acknowledged one, and not older than what was found before;
+ *   without a power cut it is the newest one that was visible, LAZY or not;
  *   it is whole, byte for byte, and so is the commit before it wherever that could be opened;
  *   two openings agree, and an opening for writing agrees with one for reading.
  * While a process runs: what its readers and its newest state see does not change.
@@ -21,6 +22,7 @@ struct flavour {
     const char *name;
     unsigned keys_min, keys_max;
     unsigned flush_fails, write_fails, full; /* percent of calls, calls, trials */
+    unsigned lazy;                           /* percent of processes with LAZY durability */
     bool is_short;  /* crashes around the first commits; the same transaction is tried again */
     bool is_twin;   /* rejected slots; the same transaction is tried again */
     bool is_seal;   /* clean closes; slots that lose one sector */
@@ -29,7 +31,7 @@ struct flavour {
     bool is_damage; /* after each process, damaged copies of the file are opened */
 };
 
-enum { FLAVOUR_COUNT = 9 };
+enum { FLAVOUR_COUNT = 10 };
 extern const struct flavour trial_flavours[FLAVOUR_COUNT];
 const struct flavour *trial_flavour(const char *name);
 
