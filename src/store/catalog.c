@@ -55,9 +55,9 @@ static struct tree_entry entry_of(const struct tree *tree)
         .kind = tree->kind,
         .depth = tree->depth,
         .root = tree->root,
-        .count = tree->count,
+        .count = tree->count - BUG(count_stale),
         .max_key = tree->max_key,
-        .sequence = tree->sequence,
+        .sequence = BUG(sequence_lost) ? 0 : tree->sequence,
         .bytes = tree->bytes,
     };
 }
@@ -210,7 +210,7 @@ static bw_err update_catalog(struct txn *txn)
     bw_err err = BW_OK;
     bool existed = txn->snapshot && txn->snapshot->has_catalog;
     for (uint16_t i = 0; !existed && txn->snapshot && i < txn->snapshot->tree_count && !err; i++)
-        if (!find_block(txn, txn->snapshot->trees[i].id))
+        if (!find_block(txn, txn->snapshot->trees[i].id) && !BUG(moved_entries_lost))
             err = put_entry(txn, txn->snapshot->trees[i]);
     for (struct tree_block *block = txn->trees; block && !err; block = block->next) {
         bool removed = false;

@@ -68,7 +68,7 @@ static bw_err freeze_snapshot(struct commit *commit, const struct tree_entry *en
     bool fits = !keeps_page && blob.size <= SCHEMA_INLINE_MAX && bw_round_up(blob.size, 8) <= room;
     page_no page = keeps_page ? old->schema_page : 0;
     bw_err err = BW_OK;
-    if (changes->has_schema) err = free_old_schema(txn);
+    if (changes->has_schema && !BUG(schema_kept)) err = free_old_schema(txn);
     if (!err && !fits && !keeps_page) err = move_schema_out(txn, blob, &page);
     if (!err) err = bw_snapshot_new(count, fits ? (uint32_t)blob.size : 0, &commit->snapshot);
     if (err) return err;
@@ -92,7 +92,7 @@ static bool region_changed(const struct space *space, page_no first, page_no end
     uint32_t word = first / 64 > space->taken_first ? first / 64 : space->taken_first;
     for (; word < space->taken_end && word * 64 < end; word++)
         if (space->taken[word]) return true;
-    for (uint32_t i = 0; i < space->freed.count; i++) {
+    for (uint32_t i = 0; i < space->freed.count && !BUG(region_stale); i++) {
         const struct page_run *run = &space->freed.runs[i];
         if (run->page < end && run->page + run->pages > first) return true;
     }
@@ -194,7 +194,7 @@ static int by_page(const void *left, const void *right)
 static void sort_extents(struct changes *changes)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < changes->extent_count; i++)
+    for (uint32_t i = 0; i < changes->extent_count - (BUG(extent_unwritten) && i); i++)
         if (changes->extents[i].pages) changes->extents[kept++] = changes->extents[i];
     changes->extent_count = kept;
     changes->table_size = 0;
@@ -220,8 +220,9 @@ static bw_err sum_extents(struct commit *commit)
     for (uint32_t i = 0; i < changes->extent_count && !err; i++) {
         struct extent *extent = &changes->extents[i];
         bw_page_sums(extent->bytes, extent->pages, salt, commit->sums);
-        bw_put_u64(extent->bytes, bw_page_checksum(commit->sums, extent->pages, salt));
-        for (uint32_t page = 0; page < extent->pages && !commit->is_large; page++)
+        if (!BUG(checksum_forgotten))
+            bw_put_u64(extent->bytes, bw_page_checksum(commit->sums, extent->pages, salt));
+        for (uint32_t page = BUG(manifest_short); page < extent->pages && !commit->is_large; page++)
             bw_manifest_add(&commit->own, extent->page + page, commit->sums[page]);
     }
     return err;
@@ -313,7 +314,7 @@ static bw_err write_data(struct commit *commit)
     const struct changes *changes = commit->txn->changes;
     struct gather gather = {.store = store};
     const bool is_first = !commit->txn->snapshot;
-    bw_err err = is_first ? set_first_size(commit) : BW_OK;
+    bw_err err = is_first && !BUG(creation_size_late) ? set_first_size(commit) : BW_OK;
     uint64_t next = is_first ? 1 : store->file_pages; // the first page that has to be filled
     for (uint32_t i = 0; i < changes->extent_count && !err; i++) {
         const struct extent *extent = &changes->extents[i];
@@ -337,6 +338,7 @@ bw_err bw_commit_run(struct txn *txn)
     }
     if (!err) err = bw_group_reserve(store, &commit.own, commit.staged.image_count); // K2
     if (!err) err = write_data(&commit);
+    if (BUG(write_error_ignored) && err != BW_ERR_NO_MEMORY) err = BW_OK;
     if (!err) {
         bw_group_stage(store, commit.snapshot, &commit.staged, &commit.own, commit.is_large);
         commit.snapshot = NULL;

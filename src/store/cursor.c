@@ -114,7 +114,8 @@ bw_err bw_cursor_seek(struct cursor *cursor, uint64_t key, bool *out_found)
 
 bw_err bw_cursor_next(struct cursor *cursor, bool *out_found)
 {
-    if (LIKELY(cursor->leaf && cursor->change == bw_txn_change(cursor->txn))) { // N1
+    if (LIKELY(cursor->leaf &&
+               (cursor->change == bw_txn_change(cursor->txn) || BUG(cursor_stays)))) { // N1
         bw_err err = load(cursor, cursor->at + 1u, out_found);
         if (err) cursor->leaf = NULL;
         return err;

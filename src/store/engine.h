@@ -272,6 +272,12 @@ MUST_CHECK bw_err bw_group_poison(struct store *store, const char *what);
 void bw_group_close(struct store *store);
 void bw_group_free_staged(struct staged *staged);
 
+/* ---- txn.c ---- */
+
+/* End a write transaction that has changed something with its snapshot staged; bw_group_finish does
+ * the rest. The first commit of a store is finished when this returns. */
+MUST_CHECK bw_err bw_txn_stage(struct txn *txn);
+
 /* ---- pager.c ---- */
 
 /* The bytes of pages [page, page + pages) of the file, mapped but not verified. */

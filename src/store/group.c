@@ -115,7 +115,7 @@ static void add_own(struct writer *writer, struct manifest *own, bool is_large)
     if (writer->is_large || is_large) {
         writer->is_large = true;
         bw_manifest_clear(&writer->recent);
-    } else if (!writer->recent.count) {
+    } else if (!writer->recent.count || BUG(manifest_forgets)) {
         bw_manifest_deinit(&writer->recent);
         writer->recent = *own;
         *own = (struct manifest){0};
@@ -164,8 +164,9 @@ static bool selects(const struct mark *mark, uint32_t region, uint8_t copy)
 static uint8_t free_copy(const struct writer *writer, uint32_t region)
 {
     uint8_t copy = 0;
-    while (selects(writer->durable, region, copy) || selects(writer->last, region, copy) ||
-           (selects(writer->previous, region, copy) && !BUG(two_copies)))
+    while (selects(writer->durable, region, copy) ||
+           (selects(writer->last, region, copy) && !BUG(last_copy_reused)) ||
+           (selects(writer->previous, region, copy) && !BUG(previous_copy_reused)))
         copy++;
     ASSERT(copy < writer->space.geometry->bitmap_copies);
     return copy;
@@ -274,8 +275,8 @@ static void pick(struct round *round)
         note_bitmaps(round);
         choose_manifest(round);
         // R17: the first commit is flushed in every mode. R5: a large one is, too.
-        round->is_flushed =
-            store->durability != DURABLE_LAZY || !writer->durable || round->is_large;
+        const bool is_first = !writer->durable && !BUG(lazy_creation);
+        round->is_flushed = store->durability != DURABLE_LAZY || is_first || round->is_large;
         if (round->is_large) writer->is_large = true;
         if (round->is_flushed) begin_flush(writer);
     }
@@ -311,6 +312,7 @@ static void end_flush(struct store *store)
 {
     struct writer *writer = store->writer;
     bw_mutex_lock(&store->mutex);
+    if (BUG(group_recent_lost)) bw_manifest_clear(&writer->recent);
     promote(store);
     bw_manifest_deinit(&writer->before);
     writer->before = writer->flying;
@@ -337,7 +339,8 @@ static bw_err write_slot(struct round *round)
     };
     bw_slot_encode(&content, image);
     mark->checksum = bw_get_u64(image + SLOT_AT_CHECKSUM);
-    const unsigned target = writer->durable ? 1 - writer->slot : 0; // U2
+    unsigned target = writer->durable ? 1 - writer->slot : 0; // U2
+    if (BUG(lazy_wrong_slot) && !round->is_flushed && mark->txn_id % 3 == 0) target = writer->slot;
     struct span span = {.data = image, .size = sizeof(image)};
     bw_err err = store->disk->write(store->file, (uint64_t)target * PAGE_SIZE, &span, 1);
     if (err) return bw_group_poison(store, "writing the slot");
@@ -354,7 +357,7 @@ static void publish(struct round *round)
     struct store *store = round->store;
     bw_mutex_lock(&store->mutex);
     struct snapshot *snapshot = store->head;
-    while (snapshot != round->staged.snapshot) snapshot = snapshot->older;
+    while (snapshot != round->staged.snapshot && !BUG(group_ack_all)) snapshot = snapshot->older;
     atomic_store(&store->cur, snapshot);
     store->flying = NULL;
     bw_snapshot_prune(store);
@@ -372,7 +375,9 @@ static bw_err run_round(struct store *store)
         if (!err) end_flush(store);
     }
     if (!err) err = write_slot(&round);
-    if (!err && round.is_flushed && !BUG(ack_early)) err = bw_group_flush(store);
+    const bool is_skipped =
+        BUG(ack_early) || (BUG(lazy_large_one_flush) && store->durability == DURABLE_LAZY);
+    if (!err && round.is_flushed && !is_skipped) err = bw_group_flush(store);
     if (!err && round.is_flushed) end_flush(store);
     if (!err) publish(&round);
     bw_group_free_staged(&round.staged);
@@ -514,10 +519,13 @@ static void seal(struct store *store)
     enum { SECTOR = PAGE_SIZE - SLOT_AT_SEAL };
     struct writer *writer = store->writer;
     uint8_t sector[SECTOR] = {0};
-    bw_put_u64(sector, writer->durable->checksum);
-    bw_put_u64(sector + 8, writer->durable->txn_id);
+    const bool is_early = BUG(seal_early) && writer->last != writer->durable;
+    const struct mark *sealed = is_early ? writer->last : writer->durable;
+    bw_put_u64(sector, sealed->checksum);
+    bw_put_u64(sector + 8, sealed->txn_id);
     struct span span = {.data = sector, .size = sizeof(sector)};
-    uint64_t at = (1u - writer->slot) * (uint64_t)PAGE_SIZE + SLOT_AT_SEAL;
+    const unsigned other = is_early ? writer->slot : 1u - writer->slot;
+    const uint64_t at = other * (uint64_t)PAGE_SIZE + SLOT_AT_SEAL;
     writer->is_sealed = store->disk->write(store->file, at, &span, 1) == BW_OK;
 }
 

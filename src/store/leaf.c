@@ -265,7 +265,7 @@ uint8_t *bw_leaf_insert(uint8_t *leaf, const struct leaf_entry *entry)
 // Zero a value that no slot points to any longer (L3).
 static void erase(uint8_t *leaf, size_t offset, uint32_t size)
 {
-    memset(leaf + offset, 0, bw_leaf_padded(size));
+    if (!BUG(value_kept)) memset(leaf + offset, 0, bw_leaf_padded(size));
     if (offset == bw_leaf_upper(leaf)) set_upper(leaf, (unsigned)offset + bw_leaf_padded(size));
 }
 
@@ -283,7 +283,7 @@ uint8_t *bw_leaf_replace(uint8_t *leaf, unsigned at, const struct leaf_entry *en
         return copy;
     }
     memmove(leaf + offset, entry->data, entry->size);
-    memset(leaf + offset + entry->size, 0, old_size - entry->size);
+    if (!BUG(padding_kept)) memset(leaf + offset + entry->size, 0, old_size - entry->size);
     set_length(slot_of(leaf, at), entry);
     return leaf + offset;
 }

@@ -186,7 +186,7 @@ static bw_err reserve_extent(struct changes *changes)
     bw_free(changes->table);
     changes->table = table;
     changes->table_size = size;
-    for (uint32_t i = 0; i < changes->extent_count; i++)
+    for (uint32_t i = BUG(extent_lost); i < changes->extent_count; i++)
         table[place_of(changes, changes->extents[i].page)] = i + 1;
     return BW_OK;
 }
@@ -237,7 +237,7 @@ static bw_err verify(struct store *store, page_no page, uint32_t pages, const ui
     bool fits = bw_page_checksum(sums, pages, store->salt) == bw_get_u64(bytes);
     if (sums != few) bw_free(sums);
     if (!fits) return damaged(page, "its checksum does not fit");
-    bw_pager_mark_verified(store, page);
+    bw_pager_mark_verified(store, page + BUG(verified_beside));
     return BW_OK;
 }
 
@@ -269,7 +269,7 @@ static bw_err read_extent(struct txn *txn, page_no page, uint32_t pages, enum pa
     if (err) return err;
     const char *problem = header_problem(bytes, page, pages, kind, tree_id); // G2
     if (UNLIKELY(problem != NULL)) return damaged(page, problem);
-    if (UNLIKELY(!is_verified(store, page))) {
+    if (UNLIKELY(!is_verified(store, page)) && !BUG(verify_skipped)) {
         err = verify(store, page, pages, bytes);
         if (err) return err;
     }
@@ -411,7 +411,9 @@ bw_err bw_page_own(struct txn *txn, page_ref *in_out_ref, enum page_kind kind, u
     memcpy(to + PAGE_AT_LOWER, from + PAGE_AT_LOWER, 4);
     memcpy(to + PAGE_HEADER_SIZE, from + PAGE_HEADER_SIZE,
            (size_t)pages * PAGE_SIZE - PAGE_HEADER_SIZE);
-    bw_space_note_freed(&txn->store->writer->space, old, pages, bw_page_born(from));
+    if (BUG(born_kept)) memcpy(to + PAGE_AT_BORN, from + PAGE_AT_BORN, 8);
+    bw_space_note_freed(&txn->store->writer->space, old, pages,
+                        BUG(born_late) ? txn->id : bw_page_born(from));
     *in_out_ref = bw_ref_make(page, pages, bw_ref_has_overflow(*in_out_ref));
     *out_extent = to;
     return BW_OK;
@@ -447,7 +449,8 @@ void bw_page_shrink(struct txn *txn, page_no page, uint32_t pages)
     struct extent *extent = find_extent(txn->changes, page);
     ASSERT(extent && pages >= 1 && pages <= extent->pages);
     if (pages == extent->pages) return;
-    bw_space_give_taken(&txn->store->writer->space, page + pages, extent->pages - pages);
+    if (!BUG(tail_pages_kept))
+        bw_space_give_taken(&txn->store->writer->space, page + pages, extent->pages - pages);
     extent->pages = pages; // G3: the memory behind stays with the slab
     if (extent->bytes[PAGE_AT_KIND] != PAGE_OVERFLOW) extent->bytes[PAGE_AT_PAGES] = (uint8_t)pages;
 }

@@ -28,7 +28,10 @@ static void set_ref(struct path *path, unsigned level, page_ref ref)
 }
 
 // What was remembered for appending no longer holds.
-static void forget_tail(struct path *path) { path->tree->tail.change = 0; }
+static void forget_tail(struct path *path)
+{
+    if (!BUG(tail_kept)) path->tree->tail.change = 0;
+}
 
 // An owned branch needs no reading, only a look whether the reference to it makes sense.
 static uint8_t *owned_branch(struct path *path, page_ref ref, unsigned level)
@@ -117,7 +120,8 @@ void bw_path_add(struct path *path, int32_t change)
 void bw_path_mark_overflow(struct path *path)
 {
     for (unsigned level = 0; level <= path->levels; level++) {
-        set_ref(path, level, ref_of(path, level) | REF_OVERFLOW); // P2
+        set_ref(path, level,
+                ref_of(path, level) | (BUG(overflow_unmarked) ? 0 : REF_OVERFLOW)); // P2
     }
     path->leaf_ref |= REF_OVERFLOW;
 }
@@ -173,7 +177,8 @@ static bw_err split(struct path *path, unsigned level)
         .count = bw_branch_total(right),
     };
     bw_branch_splice(left, cut, children - cut, NULL, 0);
-    bw_branch_set_count(parent, parent_at, bw_branch_count(parent, parent_at) - child.count);
+    if (!BUG(split_miscounts))
+        bw_branch_set_count(parent, parent_at, bw_branch_count(parent, parent_at) - child.count);
     bw_branch_splice(parent, parent_at + 1, 0, &child, 1);
     if (at >= cut) {
         path->step[level].branch = right;
@@ -294,9 +299,10 @@ static bool merge(struct path *path, unsigned level)
             .ref = bw_branch_ref(parent, at) | (other_ref & REF_OVERFLOW),
             .count = bw_branch_count(parent, at) + bw_branch_count(parent, other_at),
         };
-        bw_branch_copy(branch, side < 0 ? 0 : children, other, 0, more);
-        bw_branch_set_key(branch, side < 0 ? more : children,
-                          right_key); // it is looked at from here on (B1)
+        bw_branch_copy(branch, side < 0 ? 0 : children, other, 0, more - BUG(merge_loses_child));
+        if (!BUG(merge_forgets_bound))
+            bw_branch_set_key(branch, side < 0 ? more : children,
+                              right_key); // it is looked at from here on (B1)
         bw_branch_splice(parent, left_at, 2, &child, 1);
         path->step[level - 1].at = left_at;
         bw_page_give_up(path->txn, bw_ref_page(other_ref), 1, bw_page_born(other));

@@ -48,12 +48,13 @@ static bw_err collect(struct store *store, struct pins *pins)
     bw_snapshot_prune(store);
     bw_err err = reserve(pins, store);
     if (err) return err;
-    add_mark(pins, writer->durable);
+    if (!BUG(reuse_durable)) add_mark(pins, writer->durable);
     add_mark(pins, writer->last);
     if (!BUG(reuse_previous)) add_mark(pins, writer->previous);
     for (const struct snapshot *each = store->head; each; each = each->older)
-        if (each == store->head || each == store->flying || !BUG(reuse_reader))
+        if (each == store->head || (each->is_held ? !BUG(reuse_reader) : !BUG(group_pin_missing)))
             add(pins, each->txn_id, each->hwm);
+    if (BUG(previous_trimmed) && store->head) pins->hwm = store->head->hwm;
     return BW_OK;
 }
 

@@ -172,7 +172,7 @@ static bw_err choose_good(struct store *store, const struct slots *slots, bool u
     } else if (takes_older) {
         const struct slot *rejected = &slots->slot[newest], *taken = &slots->slot[older];
         const bool is_same = rejected->txn_id == taken->txn_id; // R22
-        if (!takes_newest && !is_same && rejected->base != taken->txn_id)
+        if (!takes_newest && !is_same && rejected->base != taken->txn_id && !BUG(no_base))
             return refuse(store, "a commit that was durable is missing"); // R14
         store->opened_previous = takes_newest && !is_same;
         *out_index = older;
@@ -245,6 +245,7 @@ bw_err bw_recover_is_unfinished(struct store *store, bool *out_is)
     bool has_later = false;
     *out_is = false;
     bw_err err = read_slots(store, &slots);
+    if (BUG(creation_corrupt)) return err;
     if (err || !is_zero(slots.image[1], PAGE_SIZE)) return err; // a second commit, or a seal
     *out_is = BUG(creation_too_eager);
     if (*out_is || store->file_pages < SLOT_COUNT + 1) return BW_OK; // the size is set first
@@ -252,9 +253,9 @@ bw_err bw_recover_is_unfinished(struct store *store, bool *out_is)
     bool is_ours = memcmp(first, bw_slot_magic, sizeof(bw_slot_magic)) == 0 &&
                    bw_get_u64(first + SLOT_AT_TXN) == 1 &&
                    bw_get_u32(first + SLOT_AT_HWM) <= store->file_pages;
-    if (!is_ours && !is_zero(first, SECTOR)) return BW_OK;
+    if (!is_ours && !is_zero(first, SECTOR) && !BUG(creation_foreign)) return BW_OK;
     err = has_later_page(store, &has_later);
-    *out_is = !err && !has_later;
+    *out_is = !err && (!has_later || BUG(creation_no_scan));
     return err;
 }
 
@@ -342,12 +343,14 @@ static bw_err make_durable(struct store *store, struct writer *writer, const str
     bool matches = false;
     bw_err err = bw_manifest_check(&check, slot->runs, slot->run_count, &matches);
     if (!err && !matches) err = bw_fail(BW_ERR_FILE_CORRUPT, "The file changed while it was open");
-    if (!err) err = bw_manifest_rewrite(store->file, slot->runs, slot->run_count);
+    if (!err && !BUG(fence_no_rewrite))
+        err = bw_manifest_rewrite(store->file, slot->runs, slot->run_count);
     struct span span = {.data = slots->image[index], .size = PAGE_SIZE};
-    if (!err) err = store->disk->write(store->file, (uint64_t)index * PAGE_SIZE, &span, 1); // V1
+    if (!err && !BUG(fence_keeps_slot))
+        err = store->disk->write(store->file, (uint64_t)index * PAGE_SIZE, &span, 1); // V1
     if (err == BW_ERR_NO_MEMORY) return err; // the same bytes may be written again another time
     if (err) return bw_group_poison(store, "making the newest commit durable");
-    store->names_dirty = store->made_directory = true;
+    store->names_dirty = store->made_directory = !BUG(fence_no_dirsync);
     return bw_group_flush(store);
 }
 
@@ -412,7 +415,7 @@ static bw_err fence_store(struct store *store, struct writer *writer)
     if (store->newer_rejected && !BUG(no_twin) && !BUG(no_fence))
         return write_twin(store, writer, &slots);
     if (slots.problem[1 - index] == SLOT_GOOD && other->txn_id < slot->txn_id &&
-        is_within_file(store, other))
+        is_within_file(store, other) && !BUG(previous_forgotten))
         err = load_previous(store, writer, other);
     return err;
 }

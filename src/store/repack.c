@@ -20,6 +20,7 @@ static void begin_leaf(struct reader *reader)
     reader->base = bw_leaf_base(reader->bytes);
     reader->slot = reader->bytes + LEAF_SLOTS_AT;
     reader->slots_end = reader->bytes + bw_leaf_lower(reader->bytes);
+    if (BUG(merge_loses_key) && reader->leaf == 2) reader->slot += reader->slot_size;
 }
 
 static uint64_t distance_of(const struct reader *reader)
@@ -218,6 +219,7 @@ void bw_repack_build(struct repack *repack, uint8_t *const extent[])
         for (uint32_t n = 0; n < piece->count; n++) {
             const bool found = next(&reader, &entry);
             ASSERT(found);
+            if (BUG(split_loses_key) && i && n + 1 == piece->count) continue;
             uint8_t *copy = bw_leaf_push(extent[i], &entry);
             if (repack->edit == EDIT_PUT && entry.key == repack->entry.key) repack->stored = copy;
         }

@@ -94,6 +94,7 @@ enum slot_problem bw_slot_decode(const uint8_t *image, struct slot *out_slot)
 
 bool bw_slot_is_sealed(const struct slot *slot, const uint8_t *other_image)
 {
+    if (BUG(seal_flag)) return bw_get_u64(other_image + SLOT_AT_SEAL) != 0;
     return bw_get_u64(other_image + SLOT_AT_SEAL) == slot->checksum &&
            bw_get_u64(other_image + SLOT_AT_SEAL + 8) == slot->txn_id;
 }

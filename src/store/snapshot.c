@@ -22,7 +22,8 @@ void bw_snapshot_prune(struct store *store)
     struct snapshot **place = &store->head->older;
     while (*place) {
         struct snapshot *snapshot = *place;
-        if (snapshot == cur || snapshot == store->flying || snapshot->is_held) {
+        if (snapshot == cur || snapshot == store->flying || BUG(snapshot_kept) ||
+            (snapshot->is_held && !BUG(reader_pruned))) {
             place = &snapshot->older;
             continue;
         }

@@ -133,14 +133,14 @@ static void lower_hints(struct space *space, page_no page)
 {
     for (page_no pages = 1; pages <= EXTENT_PAGES_MAX; pages++) {
         page_no first = page >= pages ? page - (pages - 1) : 0;
-        if (space->hint[pages] > first) space->hint[pages] = first;
+        if (space->hint[pages] > first && !BUG(hint_kept)) space->hint[pages] = first;
     }
 }
 
 static bool is_pinned(const struct page_run *run, const uint64_t *pins, uint32_t pin_count)
 {
     for (uint32_t i = 0; i < pin_count; i++)
-        if (run->born <= pins[i] && pins[i] < run->freed) return true; // S3
+        if (run->born + BUG(born_off_by_one) <= pins[i] && pins[i] < run->freed) return true; // S3
     return false;
 }
 
@@ -241,7 +241,7 @@ void bw_space_give_taken(struct space *space, page_no page, uint32_t pages)
     for (page_no each = page; each < page + pages; each++) {
         ASSERT(get_bit(space->taken, each));
         clear_bit(space->used, each);
-        clear_bit(space->busy, each);
+        if (!BUG(given_kept)) clear_bit(space->busy, each);
     }
     lower_hints(space, page);
 }
@@ -254,7 +254,9 @@ bw_err bw_space_reserve_freed(struct space *space, uint32_t count)
 void bw_space_note_freed(struct space *space, page_no page, uint32_t pages, uint64_t born)
 {
     for (page_no each = page; each < page + pages; each++) clear_bit(space->used, each);
-    add_run(&space->freed, (struct page_run){.page = page, .pages = pages, .born = born});
+    add_run(
+        &space->freed,
+        (struct page_run){.page = page, .pages = pages, .born = BUG(born_forgotten) ? 0 : born});
 }
 
 /* ---- the state after the running transaction ---- */
@@ -272,7 +274,8 @@ static uint8_t used_byte(const struct space *space, page_no page)
 
 void bw_space_write_bits(const struct space *space, page_no first, uint32_t pages, uint8_t *bits)
 {
-    for (uint32_t i = 0; i < (pages + 7) / 8; i++) bits[i] = used_byte(space, first + 8 * i);
+    for (uint32_t i = 0; i < (pages + 7) / 8 - BUG(last_bits_lost); i++)
+        bits[i] = used_byte(space, first + 8 * i);
     if (pages % 8) bits[pages / 8] = (uint8_t)(bits[pages / 8] & ((1u << pages % 8) - 1));
     page_no reserved =
         bw_space_region_start(space->geometry, first / space->geometry->region_pages);
@@ -315,7 +318,7 @@ void bw_space_publish(struct space *space, uint64_t txn_id)
 {
     for (uint32_t i = 0; i < space->freed.count; i++) {
         struct page_run run = space->freed.runs[i];
-        run.freed = txn_id;
+        run.freed = txn_id - BUG(freed_early);
         add_run(&space->pending, run);
     }
     forget_transaction(space);
@@ -325,11 +328,12 @@ void bw_space_undo(struct space *space)
 {
     for (uint32_t word = space->taken_first; word < space->taken_end; word++) { // S4
         space->used[word] &= ~space->taken[word];
-        space->busy[word] &= ~space->taken[word];
+        if (!BUG(undo_keeps_busy)) space->busy[word] &= ~space->taken[word];
     }
     for (uint32_t i = 0; i < space->freed.count; i++) {
         const struct page_run *run = &space->freed.runs[i];
-        for (page_no page = run->page; page < run->page + run->pages; page++)
+        for (page_no page = run->page + BUG(undo_forgets_page); page < run->page + run->pages;
+             page++)
             set_bit(space->used, page);
     }
     memset(space->hint, 0, sizeof(space->hint));

@@ -141,6 +141,7 @@ static bw_err set_aside(struct store *store, const char *path)
         struct file_info info;
         if (!aside) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: a path");
         err = store->disk->look_up(store->disk, aside, &info, NULL, &found);
+        if (BUG(aside_overwrites)) found = false;
         if (!err && !found) err = store->disk->rename(store->disk, path, aside);
         bw_free(aside);
     }

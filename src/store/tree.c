@@ -77,7 +77,7 @@ bw_err bw_tree_set_sequence(struct txn *txn, uint32_t tree_id, uint64_t sequence
     if (tree->sequence == sequence) return BW_OK;
     bw_tree_begin_change(txn, tree);
     tree->sequence = sequence;
-    tree->is_changed = true;
+    tree->is_changed = !BUG(sequence_unmarked);
     return BW_OK;
 }
 
@@ -106,6 +106,7 @@ static void give_back(struct path *path, const struct repack *repack, const page
                       unsigned pieces)
 {
     for (unsigned i = 0; i < pieces; i++) {
+        if (BUG(pieces_kept)) break;
         bw_page_give_up(path->txn, page[i], repack->piece[i].pages, bw_txn_id(path->txn));
     }
 }
@@ -169,7 +170,8 @@ void bw_tree_trim(struct path *path)
     if (!bw_repack_plan_one(&repack, pages) || repack.piece[0].pages == pages) return;
     const unsigned needed = repack.piece[0].pages;
     if (!bw_repack_into(&repack, leaf, needed)) return;
-    bw_page_shrink(path->txn, bw_ref_page(path->leaf_ref), needed);
+    bw_page_shrink(path->txn, bw_ref_page(path->leaf_ref),
+                   needed - (BUG(tail_overcut) && needed > 1));
     const page_ref ref =
         bw_ref_make(bw_ref_page(path->leaf_ref), needed, bw_ref_has_overflow(path->leaf_ref));
     bw_path_set_leaf(path, ref);
@@ -177,7 +179,7 @@ void bw_tree_trim(struct path *path)
 
 void bw_tree_finish(struct txn *txn, struct tree *tree)
 {
-    if (tree->unsealed) bw_value_seal(txn, tree->unsealed);
+    if (tree->unsealed && !BUG(value_unsealed)) bw_value_seal(txn, tree->unsealed);
     tree->unsealed = NULL;
     tree->tail.change = 0;
     tree->is_bulk = false;

@@ -346,6 +346,7 @@ static bw_err change(struct put *put)
         err = put_in_owned(put, found);
     }
     if (!err) bw_value_free(put->txn, &put->old);
+    if (BUG(overflow_freed_twice)) bw_value_free(put->txn, &put->old);
     return err;
 }
 

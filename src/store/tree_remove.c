@@ -97,7 +97,8 @@ static bool merge(struct path *path, uint8_t *leaf, unsigned other_at, struct re
     const struct branch_child child = {
         .key = bw_branch_key(parent, left),
         .ref = path->leaf_ref | (other_ref & REF_OVERFLOW),
-        .count = bw_branch_count(parent, at) + bw_branch_count(parent, other_at),
+        .count = bw_branch_count(parent, at) +
+                 (BUG(merge_miscounts) ? 0 : bw_branch_count(parent, other_at)),
     };
     bw_branch_splice(parent, at, 1, &child, 1);
     bw_path_remove_leaf(path, other_at);
@@ -135,7 +136,7 @@ static bw_err remove_entry(struct removal *removal)
     bw_err err = bw_path_own_leaf(path, &leaf);
     if (err) return err;
     const struct leaf_fill fill = bw_leaf_remove(leaf, removal->at);
-    bw_path_add(path, -1);
+    if (!BUG(removal_miscounts)) bw_path_add(path, -1);
     if (bw_leaf_is_thin(leaf, fill)) {
         struct repack repack = {.leaf = {leaf}, .leaves = 1};
         const bool fits = bw_repack_into(&repack, leaf, leaf[PAGE_AT_PAGES]);
@@ -174,7 +175,7 @@ static bw_err remove_found(struct removal *removal)
         if (err) return err;
     }
     bw_value_free(removal->txn, &removal->old);
-    tree->max_key = tree->root ? removal->max_key : 0;
+    if (!BUG(max_key_kept)) tree->max_key = tree->root ? removal->max_key : 0;
     tree->bytes = tree->root ? tree->bytes - removal->size : 0; // T1
     return BW_OK;
 }

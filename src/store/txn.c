@@ -111,7 +111,7 @@ static void end(struct txn *txn, bool is_staged)
     bw_free(txn);
 }
 
-static bw_err commit_changes(struct txn *txn)
+bw_err bw_txn_stage(struct txn *txn)
 {
     struct store *store = txn->store;
     const uint64_t id = txn->id;
@@ -122,15 +122,19 @@ static bw_err commit_changes(struct txn *txn)
     // R17: nobody writes anything else before a new store is durable.
     if (is_staged && is_first) err = bw_group_finish(store, id);
     end(txn, is_staged);
-    if (is_staged && !is_first) err = bw_group_finish(store, id);
     return err;
 }
 
 bw_err bw_txn_commit(struct txn *txn)
 {
-    if (bw_txn_changed(txn)) return commit_changes(txn);
-    end(txn, false);
-    return BW_OK;
+    if (!bw_txn_changed(txn)) {
+        end(txn, false);
+        return BW_OK;
+    }
+    struct store *store = txn->store;
+    const uint64_t id = txn->id;
+    bw_err err = bw_txn_stage(txn);
+    return err ? err : bw_group_finish(store, id);
 }
 
 void bw_txn_abort(struct txn *txn)

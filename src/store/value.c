@@ -191,7 +191,7 @@ bw_err bw_value_extents(struct txn *txn, uint32_t tree_id, const uint8_t *refere
 
 void bw_value_free(struct txn *txn, const struct value_extents *extents)
 {
-    for (uint32_t i = 0; i < extents->count; i++) {
+    for (uint32_t i = BUG(overflow_kept); i < extents->count; i++) {
         bw_page_give_up(txn, extents->extent[i].page, extents->extent[i].pages,
                         extents->extent[i].born);
     }

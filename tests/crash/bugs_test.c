@@ -1,77 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A harness that finds nothing proves nothing: each of these bugs, switched on in the engine, must
- * be found by histories of its flavour. Prints in which one.
- *
- * Each search is a process of its own, since a broken engine may also die of its bug: by an
- * assertion, or by reading beyond the end of the file. That counts as found.
- */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <inttypes.h>
-#include <signal.h>
+/* Bugs of the protocol: each must be found by histories of its flavour. */
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "harness/bug_search.h"
 #include "harness/check.h"
 #include "harness/trial.h"
 
-enum { HISTORIES_MAX = 20000 };
+enum { HISTORIES_MAX = 20000, HISTORIES_WITHOUT = 20 };
 
-/* What the searching process leaves to the one that waits. */
-struct search {
-    uint64_t count;
+static void run_trial(const void *flavour, uint64_t seed, char out_text[SEARCH_TEXT_ROOM])
+{
     struct trial_result result;
-};
-
-static void use_bug(const char *bug)
-{
-#ifdef BW_BUGS
-    bw_bug = bug;
-#else
-    (void)bug;
-    CHECK(false); // this test needs a library that is built with BW_BUGS
-#endif
+    trial_run(flavour, seed, &result);
+    (void)snprintf(out_text, SEARCH_TEXT_ROOM, "%s", result.violation);
 }
 
-_Noreturn static void search_in_child(const struct flavour *flavour, uint64_t seed,
-                                      struct search *search)
+static void find(const char *bug, const char *flavour)
 {
-    static const int deaths[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
-    for (size_t i = 0; i < sizeof(deaths) / sizeof(deaths[0]); i++) {
-        (void)signal(deaths[i], SIG_DFL);
-    }
-    while (!search->result.is_violated && search->count < HISTORIES_MAX) {
-        trial_run(flavour, seed + search->count++, &search->result);
-    }
-    _exit(0);
+    const struct histories histories = {
+        .name = flavour,
+        .count_max = bug ? HISTORIES_MAX : HISTORIES_WITHOUT,
+        .run = run_trial,
+        .argument = trial_flavour(flavour),
+    };
+    CHECK(histories.argument != NULL);
+    bug_search(bug, &histories);
 }
 
-static void find(const char *bug, const char *flavour_name)
+static void nothing_is_found_without_a_bug(void)
 {
-    const struct flavour *flavour = trial_flavour(flavour_name);
-    CHECK(flavour != NULL);
-    const uint64_t seed = bw_test_seed();
-    struct search *search =
-        mmap(NULL, sizeof(*search), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CHECK(search != MAP_FAILED);
-    use_bug(bug);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) search_in_child(flavour, seed, search);
-    use_bug(NULL);
-    int status = 0;
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    const bool has_died = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-    const bool is_found = has_died || search->result.is_violated;
-    (void)fprintf(stderr, "%s: %s in history %" PRIu64 " of \"%s\": %s\n", bug,
-                  is_found ? "found" : "NOT FOUND", search->count, flavour_name,
-                  has_died ? "the process died" : search->result.violation);
-    CHECK(is_found);
-    CHECK_EQ(munmap(search, sizeof(*search)), 0);
+    for (int i = 0; i < FLAVOUR_COUNT; i++) find(NULL, trial_flavours[i].name);
 }
 
 #define BUG_TEST(bug, flavour) \
@@ -88,8 +46,55 @@ BUG_TEST(reuse_reader, "mixed")
 BUG_TEST(retry_flush, "failing")
 BUG_TEST(no_dirsync, "creation")
 BUG_TEST(creation_too_eager, "damage")
+BUG_TEST(previous_forgotten, "mixed")
+BUG_TEST(previous_copy_reused, "regions")
+BUG_TEST(previous_trimmed, "mixed")
+BUG_TEST(schema_kept, "mixed")
+BUG_TEST(manifest_short, "mixed")
+BUG_TEST(reuse_durable, "lazy")
+BUG_TEST(last_copy_reused, "lazy")
+BUG_TEST(manifest_forgets, "lazy")
+BUG_TEST(lazy_large_one_flush, "regions")
+BUG_TEST(lazy_wrong_slot, "lazy")
+BUG_TEST(seal_early, "lazy")
+BUG_TEST(lazy_creation, "creation")
+BUG_TEST(bitmap_not_in_manifest, "regions")
+BUG_TEST(forget_bitmap, "regions")
+BUG_TEST(one_generation, "lying")
+BUG_TEST(no_base, "lying")
+BUG_TEST(born_off_by_one, "mixed")
+BUG_TEST(freed_early, "mixed")
+BUG_TEST(write_error_ignored, "failing")
+BUG_TEST(fence_no_rewrite, "failing")
+BUG_TEST(fence_keeps_slot, "failing")
+BUG_TEST(fence_no_dirsync, "creation")
+BUG_TEST(creation_corrupt, "creation")
+BUG_TEST(creation_foreign, "damage")
+BUG_TEST(creation_no_scan, "damage")
+BUG_TEST(creation_size_late, "creation")
+BUG_TEST(aside_overwrites, "damage")
+BUG_TEST(seal_flag, "seal")
+BUG_TEST(group_recent_lost, "group")
+BUG_TEST(group_ack_all, "group")
+BUG_TEST(group_pin_missing, "group")
 
-RUN_TESTS(TEST(no_verify_is_found), TEST(page_checksum_only_is_found),
-          TEST(large_without_flush_is_found), TEST(ack_early_is_found), TEST(no_fence_is_found),
-          TEST(no_twin_is_found), TEST(reuse_previous_is_found), TEST(reuse_reader_is_found),
-          TEST(retry_flush_is_found), TEST(no_dirsync_is_found), TEST(creation_too_eager_is_found))
+RUN_TESTS(TEST(nothing_is_found_without_a_bug), TEST(no_verify_is_found),
+          TEST(page_checksum_only_is_found), TEST(large_without_flush_is_found),
+          TEST(ack_early_is_found), TEST(no_fence_is_found), TEST(no_twin_is_found),
+          TEST(reuse_previous_is_found), TEST(reuse_reader_is_found), TEST(retry_flush_is_found),
+          TEST(no_dirsync_is_found), TEST(creation_too_eager_is_found),
+          TEST(previous_forgotten_is_found), TEST(previous_copy_reused_is_found),
+          TEST(previous_trimmed_is_found), TEST(schema_kept_is_found),
+          TEST(manifest_short_is_found), TEST(reuse_durable_is_found),
+          TEST(last_copy_reused_is_found), TEST(manifest_forgets_is_found),
+          TEST(lazy_large_one_flush_is_found), TEST(lazy_wrong_slot_is_found),
+          TEST(seal_early_is_found), TEST(lazy_creation_is_found),
+          TEST(bitmap_not_in_manifest_is_found), TEST(forget_bitmap_is_found),
+          TEST(one_generation_is_found), TEST(no_base_is_found), TEST(born_off_by_one_is_found),
+          TEST(freed_early_is_found), TEST(write_error_ignored_is_found),
+          TEST(fence_no_rewrite_is_found), TEST(fence_keeps_slot_is_found),
+          TEST(fence_no_dirsync_is_found), TEST(creation_corrupt_is_found),
+          TEST(creation_foreign_is_found), TEST(creation_no_scan_is_found),
+          TEST(creation_size_late_is_found), TEST(aside_overwrites_is_found),
+          TEST(seal_flag_is_found), TEST(group_recent_lost_is_found), TEST(group_ack_all_is_found),
+          TEST(group_pin_missing_is_found))

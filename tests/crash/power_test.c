@@ -52,6 +52,7 @@ static void run_flavour(const char *name)
 
 static void mixed_trouble_loses_nothing(void) { run_flavour("mixed"); }
 static void lazy_commits_are_lost_in_order_only(void) { run_flavour("lazy"); }
+static void commits_in_groups_are_whole(void) { run_flavour("group"); }
 static void region_bitmaps_survive(void) { run_flavour("regions"); }
 static void failing_writes_and_flushes_lose_nothing(void) { run_flavour("failing"); }
 static void creation_is_whole_or_not_at_all(void) { run_flavour("creation"); }
@@ -62,7 +63,8 @@ static void leaves_of_many_pages_survive(void) { run_flavour("bulk"); }
 static void damaged_files_are_refused_and_kept(void) { run_flavour("damage"); }
 
 RUN_TESTS(TEST(mixed_trouble_loses_nothing), TEST(lazy_commits_are_lost_in_order_only),
-          TEST(region_bitmaps_survive), TEST(failing_writes_and_flushes_lose_nothing),
-          TEST(creation_is_whole_or_not_at_all), TEST(twins_keep_rejected_commits_away),
-          TEST(seals_vouch_for_nothing_else), TEST(one_lying_flush_is_noticed),
-          TEST(leaves_of_many_pages_survive), TEST(damaged_files_are_refused_and_kept))
+          TEST(commits_in_groups_are_whole), TEST(region_bitmaps_survive),
+          TEST(failing_writes_and_flushes_lose_nothing), TEST(creation_is_whole_or_not_at_all),
+          TEST(twins_keep_rejected_commits_away), TEST(seals_vouch_for_nothing_else),
+          TEST(one_lying_flush_is_noticed), TEST(leaves_of_many_pages_survive),
+          TEST(damaged_files_are_refused_and_kept))

@@ -156,6 +156,8 @@ uint64_t bw_test_seed(void)
     return seed;
 }
 
+void bw_check_leave_test(void) { on_test_thread = false; }
+
 static void run_one(void **state)
 {
     const struct check_test *test = *state;

@@ -65,6 +65,9 @@ struct check_test {
  */
 uint64_t bw_test_seed(void);
 
+/* In a process that a test forked: from here on a failed check ends the process. */
+void bw_check_leave_test(void);
+
 // ---- behind the macros ----
 
 #define CHECK_VALUE(x)                         \

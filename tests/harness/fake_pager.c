@@ -474,3 +474,29 @@ void bw_fake_pager_check(struct txn *txn)
     CHECK_EQ(report.pages, txn->used);
     free(reach.seen);
 }
+
+// ---- for work on trees ----
+
+static void stage_commit(struct stage *stage) { bw_fake_pager_commit(stage->txn); }
+static void stage_abort(struct stage *stage) { bw_fake_pager_abort(stage->txn); }
+static void stage_check(struct stage *stage) { bw_fake_pager_check(stage->txn); }
+
+static bool stage_fail(struct stage *stage, enum stage_failure failure, int successes)
+{
+    const bool pages = failure == STAGE_FAILS_MEMORY || failure == STAGE_FAILS_FULL;
+    bw_fake_pager_fail_pages(stage->txn, pages ? successes : -1,
+                             failure == STAGE_FAILS_FULL ? BW_ERR_DB_FULL : BW_ERR_NO_MEMORY);
+    bw_fake_pager_fail_notes(stage->txn, failure == STAGE_FAILS_NOTES ? successes : -1);
+    return true;
+}
+
+struct stage bw_fake_pager_stage(struct txn *txn)
+{
+    return (struct stage){
+        .txn = txn,
+        .commit = stage_commit,
+        .abort = stage_abort,
+        .check = stage_check,
+        .fail = stage_fail,
+    };
+}

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "harness/tree_work.h"
 #include "store/txn.h"
 
 /* A write transaction on an empty store. */
@@ -33,6 +34,9 @@ void bw_fake_pager_fail_notes(struct txn *txn, int successes);
 
 /* Pages that may be in use at once, 0: any number, and how many more a removal may use. */
 void bw_fake_pager_set_limit(struct txn *txn, uint32_t pages, uint32_t reserve);
+
+/* For work on trees: harness/tree_work.h. It has no readers. */
+struct stage bw_fake_pager_stage(struct txn *txn);
 
 /* Pages in use; extents of this transaction. */
 uint32_t bw_fake_pager_pages(const struct txn *txn);

@@ -392,7 +392,8 @@ static bw_err sim_flush(struct file file, enum flush_kind kind)
         return fail(EIO, "Could not flush to the device");
     }
     sim_file_settle(target);
-    return BW_OK;
+    if (sim->during_flush) sim->during_flush(sim->during_flush_argument);
+    return sim->is_stopped ? stopped() : BW_OK;
 }
 
 static bw_err sim_map(struct file file, uint64_t at, size_t size, const uint8_t **out_window)

@@ -73,6 +73,10 @@ struct sim_disk {
     bool atomic_slots, torn_slots; /* see struct sim_weather */
     void (*hook)(void *argument);  /* called before each step; its own calls are no steps */
     void *hook_argument;
+    /* Called within a flush that succeeds, when the device has taken what was written before: what
+     * others write then is not flushed. Its calls are steps. */
+    void (*during_flush)(void *argument);
+    void *during_flush_argument;
     bool is_traced; /* print each step */
 
     /* Told to the test. */

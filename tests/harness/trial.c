@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "harness/damage.h"
+#include "store/engine.h"
 
-enum { READERS_MAX = 3 };
+enum { READERS_MAX = 3, STAGED_MAX = 4 };
 
 const struct flavour trial_flavours[FLAVOUR_COUNT] = {
     {.name = "mixed", .keys_min = 3, .keys_max = 9, .lazy = 30},
     {.name = "lazy", .keys_min = 3, .keys_max = 16, .lazy = 90},
+    {.name = "group", .keys_min = 3, .keys_max = 20, .lazy = 20, .is_group = true},
     {.name = "regions", .keys_min = 16, .keys_max = 28, .lazy = 40},
     {.name = "failing",
      .keys_min = 3,
@@ -58,11 +60,18 @@ struct trial {
 
     /* The running process. */
     struct store *store;
-    uint64_t current; /* serial of its newest state */
+    uint64_t current;  /* serial of its newest state */
+    uint64_t flushing; /* of the one whose flush is going on */
     bool is_poisoned, is_lazy;
     struct txn *readers[READERS_MAX];
     uint64_t reader_serials[READERS_MAX];
     unsigned reader_count;
+
+    /* Commits that were staged while another one flushed, oldest first. */
+    struct {
+        uint64_t serial, txn_id;
+    } staged[STAGED_MAX];
+    unsigned staged_count;
 
     /* The changes that were tried last, to be tried again. */
     bool has_plan;
@@ -151,10 +160,17 @@ static void plan_changes(struct trial *trial, struct world_state *state)
     if (chance(trial, 6)) state->schema = (uint8_t)(1 + below(trial, WORLD_SCHEMAS));
 }
 
-/* The state that the next transaction makes: changes of its own, or those that failed before. */
-static struct world_state next_state(struct trial *trial)
+/* The state that the next transaction begins with. */
+static uint64_t head_of(const struct trial *trial)
 {
-    struct world_state state = *world_find(&trial->world, trial->current);
+    const unsigned count = trial->staged_count;
+    return count ? trial->staged[count - 1].serial : trial->current;
+}
+
+/* The state that the next transaction makes: changes of its own, or those that failed before. */
+static struct world_state next_state(struct trial *trial, uint64_t from)
+{
+    struct world_state state = *world_find(&trial->world, from);
     const struct flavour *flavour = trial->flavour;
     const bool again =
         trial->has_plan && (flavour->is_twin || (flavour->is_short && chance(trial, 60)));
@@ -190,13 +206,40 @@ static bool may_abort(const struct trial *trial)
     return trial->sim.write_fails || trial->sim.page_max;
 }
 
+static bool commit_staged(struct trial *trial);
+
+/* Another writer, while a flush is going on. */
+static void commit_meanwhile(void *argument)
+{
+    struct trial *trial = argument;
+    if (!trial->store || trial->sim.is_stopped || trial->staged_count == STAGED_MAX) return;
+    for (unsigned i = (unsigned)below(trial, 3); i && trial->staged_count < STAGED_MAX; i--) {
+        const uint64_t from = trial->staged_count ? head_of(trial) : trial->flushing;
+        struct txn *txn = NULL;
+        if (bw_txn_begin(trial->store, TXN_WRITE, 0, &txn)) return; // the flush is the writer's own
+        txn->changes->tried_twin = true; // it would wait for the flusher, which is this thread
+        struct world_state state = next_state(trial, from);
+        bw_err err = world_apply(&trial->world, txn, world_find(&trial->world, from), &state);
+        if (err) {
+            bw_txn_abort(txn);
+            return;
+        }
+        world_attempt(&trial->world, &state);
+        tell(trial, "stages", state.serial);
+        const uint64_t txn_id = bw_txn_id(txn);
+        if (bw_txn_stage(txn)) return;
+        trial->staged[trial->staged_count].serial = state.serial;
+        trial->staged[trial->staged_count++].txn_id = txn_id;
+    }
+}
+
 /* Returns false when the process is over, by whatever cause. */
 static bool commit(struct trial *trial)
 {
     struct txn *txn = NULL;
     bw_err err = bw_txn_begin(trial->store, TXN_WRITE, 0, &txn);
     if (err) return is_end(trial, "begin", err), false;
-    struct world_state state = next_state(trial);
+    struct world_state state = next_state(trial, trial->current);
     err = world_apply(&trial->world, txn, world_find(&trial->world, trial->current), &state);
     if (err || chance(trial, 5)) { // no change without a commit
         bw_txn_abort(txn);
@@ -204,15 +247,31 @@ static bool commit(struct trial *trial)
     }
     world_attempt(&trial->world, &state);
     tell(trial, "commits", state.serial);
+    trial->flushing = state.serial;
     err = bw_txn_commit(txn);
     if (!err && !trial->sim.is_stopped) {
         note_commit(trial, state.serial);
-        return true;
+        return commit_staged(trial);
     }
     if (trial->sim.is_stopped || err == BW_ERR_STORE_MUST_SHUTDOWN || !may_abort(trial)) {
         return is_end(trial, "commit", err), false;
     }
     world_roll_back(&trial->world, state.serial - 1, state.serial + 1); // a clean abort
+    return true;
+}
+
+/* The others wait for their commits, each in turn. */
+static bool commit_staged(struct trial *trial)
+{
+    while (trial->staged_count) {
+        const uint64_t serial = trial->staged[0].serial, txn_id = trial->staged[0].txn_id;
+        trial->flushing = trial->staged[trial->staged_count - 1].serial;
+        bw_err err = bw_group_finish(trial->store, txn_id);
+        if (err || trial->sim.is_stopped) return is_end(trial, "finish", err), false;
+        trial->staged_count--;
+        memmove(trial->staged, trial->staged + 1, trial->staged_count * sizeof(trial->staged[0]));
+        note_commit(trial, serial);
+    }
     return true;
 }
 
@@ -322,8 +381,13 @@ static void run_process(struct trial *trial)
     const bool use_previous = !trial->flavour->is_lying && chance(trial, 5);
     if (use_previous && trial->older) trial->world.acked = trial->older; // asked for
     trial->is_poisoned = false;
+    trial->current = 0; // until the store is open
     trial->is_lazy = chance(trial, trial->flavour->lazy);
+    trial->sim.during_flush = trial->flavour->is_group ? commit_meanwhile : NULL;
+    trial->sim.during_flush_argument = trial;
     if (open_store(trial, use_previous)) run_steps(trial);
+    trial->sim.during_flush = NULL;
+    trial->staged_count = 0;
     while (trial->reader_count) end_reader(trial, trial->reader_count - 1);
     if (!has_ended(trial) && chance(trial, 30)) trial->sim.is_stopped = true; // killed
     bw_store_close(trial->store);

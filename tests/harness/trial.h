@@ -28,10 +28,11 @@ struct flavour {
     bool is_seal;   /* clean closes; slots that lose one sector */
     bool is_lying;  /* one flush does nothing, and the power goes before the next one returns */
     bool is_bulk;   /* trees that are emptied and filled again in one transaction */
+    bool is_group;  /* while one commit flushes, others are staged */
     bool is_damage; /* after each process, damaged copies of the file are opened */
 };
 
-enum { FLAVOUR_COUNT = 10 };
+enum { FLAVOUR_COUNT = 11 };
 extern const struct flavour trial_flavours[FLAVOUR_COUNT];
 const struct flavour *trial_flavour(const char *name);
 

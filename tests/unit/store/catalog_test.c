@@ -315,6 +315,24 @@ static void a_damaged_entry_is_refused(void)
     end();
 }
 
+static void dropping_needs_memory_and_a_tree(void)
+{
+    begin();
+    make_trees(1, 2, 1);
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    struct tree_stat stat;
+    CHECK_OK(bw_txn_tree_drop(txn, 99));
+    CHECK_OK(bw_tree_stat(txn, 1, &stat)); // in the one block that needs no memory
+    bw_memory_fail_after(0);
+    CHECK_ERR(bw_txn_tree_drop(txn, 2), BW_ERR_NO_MEMORY);
+    bw_memory_fail_after(-1);
+    CHECK_OK(bw_tree_stat(txn, 2, &stat));
+    CHECK_EQ(stat.count, 1);
+    bw_txn_abort(txn);
+    expect_trees(1, 2, 1);
+    end();
+}
+
 RUN_TESTS(TEST(an_entry_is_read_as_it_was_written), TEST(forty_trees_are_named_by_the_slot),
           TEST(the_forty_first_moves_them_into_a_tree),
           TEST(many_trees_at_once_begin_with_a_catalogue), TEST(ids_may_be_any_numbers),
@@ -322,4 +340,4 @@ RUN_TESTS(TEST(an_entry_is_read_as_it_was_written), TEST(forty_trees_are_named_b
           TEST(clearing_keeps_the_sequence_and_dropping_does_not),
           TEST(a_dropped_tree_can_be_made_again_at_once), TEST(dropping_gives_the_pages_back),
           TEST(all_trees_can_be_dropped), TEST(readers_keep_the_trees_they_knew),
-          TEST(a_damaged_entry_is_refused))
+          TEST(a_damaged_entry_is_refused), TEST(dropping_needs_memory_and_a_tree))

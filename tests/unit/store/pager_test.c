@@ -250,6 +250,254 @@ static void a_page_that_was_given_out_again_is_not_read(void)
     end();
 }
 
+/* ---- what a transaction has of its own ---- */
+
+enum { TREE = 9 };
+
+static uint8_t *new_extent(struct txn *txn, enum page_kind kind, uint32_t pages, page_no *out_page)
+{
+    uint8_t *extent = NULL;
+    CHECK_OK(bw_page_new(txn, kind, TREE, pages, out_page, &extent));
+    return extent;
+}
+
+static void expect_called_free(bw_err err)
+{
+    CHECK_EQ(err, BW_ERR_FILE_PAGES_CORRUPT);
+    CHECK(strstr(bw_reason_text(), "called free") != NULL);
+}
+
+static void an_own_extent_is_what_the_reference_says(void)
+{
+    begin();
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    const uint8_t *read = NULL;
+    uint8_t *owned = NULL;
+    page_no page = 0;
+    uint8_t *extent = new_extent(txn, PAGE_LEAF, 2, &page);
+    page_ref ref = bw_ref_make(page, 2, false), longer = bw_ref_make(page, 3, false);
+    CHECK_OK(bw_page_read(txn, ref, PAGE_LEAF, TREE, &read));
+    CHECK(read == extent);
+    expect_called_free(bw_page_read(txn, longer, PAGE_LEAF, TREE, &read));
+    expect_called_free(bw_page_read(txn, ref, PAGE_BRANCH, TREE, &read));
+    expect_called_free(bw_page_read(txn, ref, PAGE_LEAF, TREE + 1, &read));
+    expect_called_free(bw_page_own(txn, &longer, PAGE_LEAF, TREE, &owned));
+    CHECK_OK(bw_page_own(txn, &ref, PAGE_LEAF, TREE, &owned));
+    CHECK(owned == extent);
+    CHECK_EQ(ref, bw_ref_make(page, 2, false));
+    expect_called_free(bw_page_free(txn, page, 1, 0));
+    CHECK_OK(bw_page_free(txn, page, 2, 0));
+    CHECK(bw_page_owned(txn, page) == NULL);
+    bw_txn_abort(txn);
+    end();
+}
+
+static void a_reader_owns_nothing(void)
+{
+    begin();
+    struct txn *txn = sample_begin(store, TXN_READ);
+    CHECK(bw_page_owned(txn, 2) == NULL);
+    bw_txn_abort(txn);
+    end();
+}
+
+static void an_extent_is_shrunk_from_its_end(void)
+{
+    begin();
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    page_no leaf_page = 0, value_page = 0, next = 0;
+    const uint8_t *leaf_bytes = new_extent(txn, PAGE_LEAF, 3, &leaf_page);
+    const uint8_t *value_bytes = new_extent(txn, PAGE_OVERFLOW, 3, &value_page);
+    bw_page_shrink(txn, leaf_page, 3); // nothing to give
+    CHECK_EQ(leaf_bytes[PAGE_AT_PAGES], 3);
+    bw_page_shrink(txn, leaf_page, 2);
+    CHECK_EQ(leaf_bytes[PAGE_AT_PAGES], 2);
+    bw_page_shrink(txn, value_page, 1);
+    CHECK_EQ(value_bytes[PAGE_AT_PAGES], 0); // the length of these lies elsewhere
+    (void)new_extent(txn, PAGE_LEAF, 1, &next);
+    CHECK_EQ(next, leaf_page + 2);
+    (void)new_extent(txn, PAGE_LEAF, 2, &next);
+    CHECK_EQ(next, value_page + 1);
+    bw_txn_abort(txn);
+    end();
+}
+
+static void only_pages_of_the_store_are_freed(void)
+{
+    static const struct {
+        page_no page;
+        uint32_t pages;
+    } table[] = {{0, 1}, {1, 1}, {2, 2000}, {UINT32_MAX, 1}, {900, 1}};
+    begin();
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        CHECK_ERR(bw_page_free(txn, table[i].page, table[i].pages, 0), BW_ERR_FILE_PAGES_CORRUPT);
+        CHECK(strstr(bw_reason_text(), "a reference to a page that is free") != NULL);
+    }
+    CHECK_OK(bw_page_free(txn, 2, 1, 1));
+    CHECK_ERR(bw_page_free(txn, 2, 1, 1), BW_ERR_FILE_PAGES_CORRUPT); // twice
+    bw_txn_abort(txn);
+    sample_prove_store(store);
+    end();
+}
+
+/* As a reference in a leaf could say it. */
+static void values_lead_into_the_file(void)
+{
+    static const struct {
+        page_no page;
+        uint32_t pages;
+    } table[] = {{2, 0}, {0, 1}, {1, 1}, {3, OVERFLOW_PAGES_MAX + 1}, {3, UINT32_MAX}, {900, 1}};
+    begin();
+    struct txn *txn = sample_begin(store, TXN_READ);
+    const uint8_t *extent = NULL;
+    ((struct snapshot *)txn->snapshot)->hwm += 3 * WINDOW_PAGES;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].page == 900) ((struct snapshot *)txn->snapshot)->hwm -= 3 * WINDOW_PAGES;
+        CHECK_ERR(bw_page_read_overflow(txn, table[i].page, table[i].pages, 1, &extent),
+                  BW_ERR_FILE_PAGES_CORRUPT);
+        CHECK(strstr(bw_reason_text(), "a reference leads outside the file") != NULL);
+    }
+    ((struct snapshot *)txn->snapshot)->hwm += 3 * WINDOW_PAGES;
+    CHECK_ERR(bw_page_read_overflow(txn, WINDOW_PAGES - 1, 2, 1, &extent),
+              BW_ERR_FILE_PAGES_CORRUPT); // no extent crosses a window
+    CHECK(strstr(bw_reason_text(), "a reference leads outside the file") != NULL);
+    ((struct snapshot *)txn->snapshot)->hwm -= 3 * WINDOW_PAGES;
+    bw_txn_abort(txn);
+    end();
+}
+
+static void a_store_without_a_commit_has_no_pages(void)
+{
+    sim_disk_init(&sim, 1);
+    store = sample_open(&sim.disk);
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    const uint8_t *extent = NULL;
+    CHECK_ERR(bw_page_read(txn, bw_ref_make(2, 1, false), PAGE_LEAF, 1, &extent),
+              BW_ERR_FILE_PAGES_CORRUPT);
+    bw_txn_abort(txn);
+    end();
+}
+
+static void pages_beyond_the_largest_file_have_no_window(void)
+{
+    const page_no beyond = REF_PAGE_MAX + 1;
+    const uint8_t *bytes = NULL;
+    begin();
+    CHECK_ERR(bw_pager_view(store, beyond, 1, &bytes), BW_ERR_FILE_PAGES_CORRUPT);
+    // The simulated disk maps one window; the table of the others is made all the same.
+    CHECK_ERR(bw_pager_view(store, WINDOW_PAGES, 1, &bytes), BW_ERR_STORAGE_GENERAL);
+    bw_pager_mark_verified(store, beyond);
+    bw_pager_mark_verified(store, WINDOW_PAGES); // not mapped: nothing is kept
+    end();
+}
+
+static void a_page_that_cannot_be_owned_stays_as_it_is(void)
+{
+    begin();
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    const page_ref root = store->cur->trees[0].root;
+    page_ref ref = root;
+    uint8_t *owned = NULL;
+    leaf()[PAGE_SIZE - 1] ^= 1;
+    CHECK_ERR(bw_page_own(txn, &ref, PAGE_LEAF, 1, &owned), BW_ERR_FILE_PAGES_CORRUPT);
+    leaf()[PAGE_SIZE - 1] ^= 1;
+    for (int allowed = 0;; allowed++) {
+        CHECK_EQ(ref, root);
+        bw_memory_fail_after(allowed);
+        bw_err err = bw_page_own(txn, &ref, PAGE_LEAF, 1, &owned);
+        bw_memory_fail_after(-1);
+        if (!err) break;
+        CHECK_EQ(err, BW_ERR_NO_MEMORY);
+        CHECK(allowed < 10);
+    }
+    CHECK(ref != root);
+    bw_txn_abort(txn);
+    sample_prove_store(store);
+    end();
+}
+
+static void notes_and_scratch_need_memory(void)
+{
+    begin();
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    uint8_t *bytes = NULL;
+    bw_memory_fail_after(0);
+    CHECK_ERR(bw_page_free(txn, 2, 1, 1), BW_ERR_NO_MEMORY);
+    CHECK_ERR(bw_page_make_room(txn, 3), BW_ERR_NO_MEMORY);
+    CHECK_ERR(bw_txn_scratch(txn, 100, &bytes), BW_ERR_NO_MEMORY);
+    bw_memory_fail_after(-1);
+    CHECK_OK(bw_page_make_room(txn, 1));
+    bw_memory_fail_after(0);
+    CHECK_OK(bw_page_free(txn, 2, 1, 1));
+    bw_memory_fail_after(-1);
+    bw_txn_abort(txn);
+    sample_prove_store(store);
+    end();
+}
+
+/* The map of free pages covers 1,024 pages at first. */
+static void growing_the_map_of_free_pages_needs_memory(void)
+{
+    begin();
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    page_no page = 0;
+    uint8_t *extent = NULL;
+    bw_memory_fail_after(0);
+    CHECK_ERR(bw_page_new(txn, PAGE_OVERFLOW, TREE, 1100, &page, &extent), BW_ERR_NO_MEMORY);
+    bw_memory_fail_after(-1);
+    CHECK_OK(bw_page_new(txn, PAGE_OVERFLOW, TREE, 1100, &page, &extent));
+    bw_txn_abort(txn);
+    end();
+}
+
+/* Take pages one by one until there are no more. */
+static uint32_t count_pages(struct txn *txn, uint32_t count_max)
+{
+    uint32_t count = 0;
+    page_no page = 0;
+    uint8_t *extent = NULL;
+    while (count < count_max) {
+        bw_err err = bw_page_new(txn, PAGE_LEAF, TREE, 1, &page, &extent);
+        if (err) CHECK_EQ(err, BW_ERR_DB_FULL);
+        if (err) break;
+        count++;
+    }
+    return count;
+}
+
+static void expect_pages(uint64_t size_max, const struct geometry *geometry, uint32_t count,
+                         uint32_t reserve)
+{
+    struct store_options options = sample_options(&sim.disk);
+    sim_disk_init(&sim, 1);
+    options.size_max = size_max;
+    options.geometry = geometry;
+    CHECK_OK(bw_store_open(&options, &store));
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    CHECK_EQ(count_pages(txn, count), count);
+    if (reserve) CHECK_EQ(count_pages(txn, 1), 0);
+    bw_txn_use_reserve(txn, true);
+    if (reserve) CHECK_EQ(count_pages(txn, UINT32_MAX), reserve);
+    bw_txn_use_reserve(txn, false);
+    bw_txn_abort(txn);
+    end();
+}
+
+static void removals_may_pass_the_size_limit_by_a_reserve(void)
+{
+    expect_pages(100 * PAGE_SIZE, NULL, 98, 16);
+    expect_pages(400 * PAGE_SIZE, NULL, 398, 50); // an eighth
+}
+
+static void limits_beyond_the_formats_are_no_limits(void)
+{
+    struct geometry wide = bw_geometry_default;
+    wide.region_pages = REF_PAGE_MAX / 1000; // 1,024 of these are more pages than there are numbers
+    expect_pages(UINT64_C(1) << 50, NULL, 100, 0);
+    expect_pages(0, &wide, 100, 0);
+}
+
 /* ---- beyond 64 MB; in memory, since the simulated disk is smaller ---- */
 
 enum { LARGE = 40 << 20, LARGE_VALUES = 4 };
@@ -355,6 +603,14 @@ RUN_TESTS(TEST(a_file_is_mapped_when_a_page_is_first_read),
           TEST(running_out_of_memory_for_a_window_is_an_error),
           TEST(a_page_that_is_called_free_is_not_changed),
           TEST(a_page_that_was_given_out_again_is_not_read),
+          TEST(an_own_extent_is_what_the_reference_says), TEST(a_reader_owns_nothing),
+          TEST(an_extent_is_shrunk_from_its_end), TEST(only_pages_of_the_store_are_freed),
+          TEST(values_lead_into_the_file), TEST(a_store_without_a_commit_has_no_pages),
+          TEST(pages_beyond_the_largest_file_have_no_window),
+          TEST(a_page_that_cannot_be_owned_stays_as_it_is), TEST(notes_and_scratch_need_memory),
+          TEST(growing_the_map_of_free_pages_needs_memory),
+          TEST(removals_may_pass_the_size_limit_by_a_reserve),
+          TEST(limits_beyond_the_formats_are_no_limits),
           TEST(bytes_stay_where_they_are_while_the_file_grows),
           TEST(a_file_of_several_windows_is_read_and_written),
           TEST(a_value_of_several_extents_is_joined))

@@ -59,6 +59,16 @@ static void a_store_is_found_by_device_and_inode(void)
     CHECK_EQ(bw_memory_blocks(), 0);
 }
 
+/* Other files at the same place of the table. */
+static void the_same_inode_of_other_devices_is_another_file(void)
+{
+    struct store one = {0};
+    add(&one, 1, 100);
+    for (uint64_t device = 2; device < 1000; device++) CHECK(find(device, 100) == NULL);
+    drop(&one);
+    CHECK_EQ(bw_memory_blocks(), 0);
+}
+
 static void dropping_what_is_not_there_changes_nothing(void)
 {
     struct store one = {0}, never = {.device = 1, .inode = 100};
@@ -145,6 +155,7 @@ static void a_lock_held_by_a_thread_of_the_parent_does_not_bind_the_child(void)
 }
 
 RUN_TESTS(TEST(an_empty_registry_finds_nothing), TEST(a_store_is_found_by_device_and_inode),
+          TEST(the_same_inode_of_other_devices_is_another_file),
           TEST(dropping_what_is_not_there_changes_nothing), TEST(many_come_and_go_in_any_order),
           TEST(running_out_of_memory_adds_nothing), TEST(a_child_process_finds_its_stores_refused),
           TEST(a_lock_held_by_a_thread_of_the_parent_does_not_bind_the_child))

@@ -282,6 +282,53 @@ static void bits_of_a_small_file_have_no_reserved_places(void)
     bw_space_deinit(&space);
 }
 
+static void bits_from_within_a_region_may_lie_behind_its_reserved_places(void)
+{
+    struct space space;
+    uint8_t bits[1] = {0};
+    CHECK_OK(bw_space_init(&space, &small));
+    bw_space_set_used(&space, 38);
+    bw_space_write_bits(&space, 36, 8, bits); // 34 to 37 are reserved
+    CHECK_EQ(bits[0], 0x07);
+    bw_space_deinit(&space);
+}
+
+static void a_space_that_covers_nothing_ends_at_its_beginning(void)
+{
+    const struct space space = {.geometry = &small};
+    CHECK_EQ(bw_space_hwm(&space), 0);
+    CHECK_EQ(bw_space_used_pages(&space), 0);
+}
+
+/* A small file may have had pages where the first region's bitmap has its places. */
+static void a_place_of_a_bitmap_that_waited_is_not_given_out(void)
+{
+    struct space space;
+    CHECK_OK(bw_space_init(&space, &small));
+    CHECK_OK(bw_space_add_pending(&space, (struct page_run){.page = 20, .pages = 8, .freed = 5}));
+    CHECK_EQ(take(&space, 18), 2);
+    bw_space_ripen(&space, NULL, 0);
+    CHECK_EQ(take(&space, 2), 20);
+    CHECK_EQ(take(&space, 2), 26); // 22 to 25 are reserved
+    bw_space_deinit(&space);
+}
+
+static void a_page_that_waits_needs_memory(void)
+{
+    const struct page_run run = {.page = 5000, .pages = 1, .freed = 5};
+    for (int allowed = 0; allowed < 2; allowed++) {
+        struct space space;
+        CHECK_OK(bw_space_init(&space, &bw_geometry_default));
+        bw_memory_fail_after(allowed); // the map, then the list
+        CHECK_ERR(bw_space_add_pending(&space, run), BW_ERR_NO_MEMORY);
+        bw_memory_fail_after(-1);
+        CHECK_EQ(space.pending.count, 0);
+        CHECK_OK(bw_space_add_pending(&space, run));
+        bw_space_deinit(&space);
+    }
+    CHECK_EQ(bw_memory_blocks(), 0);
+}
+
 /* Whatever is asked of the space, once so many allocations succeeded. */
 static bw_err work_on(struct space *space)
 {
@@ -451,4 +498,8 @@ RUN_TESTS(TEST(a_fresh_space_holds_the_two_slots),
           TEST(pages_known_to_wait_are_busy_but_not_used), TEST(undo_forgets_the_transaction),
           TEST(bits_are_the_used_pages_and_the_reserved_places),
           TEST(bits_of_a_small_file_have_no_reserved_places),
-          TEST(running_out_of_memory_changes_nothing), TEST(random_work_agrees_with_the_model))
+          TEST(bits_from_within_a_region_may_lie_behind_its_reserved_places),
+          TEST(a_space_that_covers_nothing_ends_at_its_beginning),
+          TEST(a_place_of_a_bitmap_that_waited_is_not_given_out),
+          TEST(a_page_that_waits_needs_memory), TEST(running_out_of_memory_changes_nothing),
+          TEST(random_work_agrees_with_the_model))
