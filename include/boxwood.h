@@ -95,6 +95,93 @@ obx_err boxwood_store_stats(OBX_store* store, boxwood_store_stats_t* out_stats,
  * has to be closed. */
 obx_err boxwood_store_flush(OBX_store* store, boxwood_failure* out_failure);
 
+enum { BOXWOOD_CHECK_PAGES_ONLY = 1, BOXWOOD_CHECK_TEXTS = 8 };
+
+typedef struct boxwood_check_report {
+    size_t size;                               /* in: sizeof(boxwood_check_report) */
+    uint64_t txn_id;                           /* of the state that was checked */
+    uint64_t pages;                            /* that it reaches, of 4,096 bytes; among them: */
+    uint64_t branches, leaves, overflow_pages; /* a leaf may have several pages */
+    uint64_t trees, objects;                   /* trees hold the objects of one type, or an index */
+    uint64_t problems;
+    uint64_t first_page; /* the first damaged page that was met; 0: none is known by its number */
+    char texts[BOXWOOD_CHECK_TEXTS][256]; /* of the first problems; "" behind the last */
+} boxwood_check_report;
+
+/*
+ * Prove the newest state of a store: every page is reachable once and fits its checksum, what is
+ * called free is not reachable, keys ascend, counts are right; and, unless PAGES_ONLY, every object
+ * is a proper one of its type. Returns 0 also when there are problems; an error means that the
+ * check itself could not be done. Stops neither readers nor writers: commits go on meanwhile.
+ * progress counts pages and objects, and may be NULL.
+ */
+obx_err boxwood_store_check(OBX_store* store, uint32_t flags, boxwood_check_report* out_report,
+                            boxwood_progress* progress, void* user_data,
+                            boxwood_failure* out_failure);
+
+enum { BOXWOOD_SALVAGE_TYPES = 64 };
+
+/* Objects of one type: certain ones, which the newest readable state leads to; guesses, which
+ * nothing leads to and nothing contradicts, and which may be older than the newest state; how many
+ * should be there and are not, as far as that is known; and what is no proper object of its type.
+ */
+typedef struct boxwood_salvage_type {
+    uint32_t entity_id;
+    char name[60]; /* cut; "" when the schema is lost */
+    uint64_t certain, guessed, lost, refused;
+} boxwood_salvage_type;
+
+typedef struct boxwood_salvage_report {
+    size_t size;               /* in: sizeof(boxwood_salvage_report) */
+    uint64_t txn_id;           /* of the commit that can be read; 0: no state of the store can */
+    uint64_t file_pages;       /* of the damaged file, of 4,096 bytes */
+    uint64_t pages_lost;       /* places that lead to a damaged page */
+    uint64_t pages_unreadable; /* attempts at reading that the device refused */
+    uint64_t certain, guessed, lost, refused; /* objects of all types */
+    bool has_checksums;    /* false: the store's identity is lost; only their form tells pages */
+    bool has_schema;       /* false: open the new store with your model */
+    bool has_later_commit; /* pages of a later commit are there that cannot be used */
+    bool has_all_roots;    /* false: of some types nobody knows how many objects there were */
+    uint32_t type_count;   /* may be more than lie below */
+    boxwood_salvage_type types[BOXWOOD_SALVAGE_TYPES];
+} boxwood_salvage_report;
+
+/*
+ * Write what can be had of a damaged store to a new one in to_directory, which must not hold one.
+ * The damaged file is only read; nobody may have it open. A failure leaves no new store. Takes the
+ * time of reading the file twice, and memory of 48 bytes for each of its pages at most, besides the
+ * largest object. progress counts pages, twice each, and may be NULL.
+ */
+obx_err boxwood_salvage(const char* from_directory, const char* to_directory,
+                        boxwood_salvage_report* out_report, boxwood_progress* progress,
+                        void* user_data, boxwood_failure* out_failure);
+
+/*
+ * ---- backups and copies of an open store ----
+ *
+ * They hold the newest commit; nobody waits for them, writers included. Whatever they make gets its
+ * name when it is complete and durable; a failure, also of the power, leaves nothing under it, or
+ * what was there before. Paths may begin with "memory:". progress may be NULL.
+ */
+
+/* As obx_store_back_up_to_file(), with progress. A backup of that name is replaced; any other file
+ * is not: 10001. */
+obx_err boxwood_store_backup(OBX_store* store, const char* backup_file, uint32_t flags,
+                             boxwood_progress* progress, void* user_data,
+                             boxwood_failure* out_failure);
+/*
+ * Make a store in a directory from a backup; OBXBackupRestoreFlags. 10008: the backup is not whole
+ * to the last bit. 10001: there is a database already and it is not to be overwritten, or it is
+ * open, here or elsewhere. Overwriting puts the new file into the old one's place at once, at the
+ * end.
+ */
+obx_err boxwood_restore(const char* backup_file, const char* directory, uint32_t flags,
+                        boxwood_progress* progress, void* user_data, boxwood_failure* out_failure);
+/* Copy to another directory, without the free space: another store with the same content. 10001:
+ * there is a database already. */
+obx_err boxwood_store_copy(OBX_store* store, const char* directory, boxwood_progress* progress,
+                           void* user_data, boxwood_failure* out_failure);
+
 /* ---- transactions as handles: not tied to a thread ---- */
 
 typedef struct boxwood_txn boxwood_txn;

@@ -612,9 +612,12 @@ obx_err obx_opt_model(OBX_store_options* opt, OBX_model* model);
 obx_err obx_opt_model_bytes(OBX_store_options* opt, const uint8_t* bytes, size_t size);
 /* The same without a copy. */
 obx_err obx_opt_model_bytes_direct(OBX_store_options* opt, const uint8_t* bytes, size_t size);
-/* Check the whole file when opening (page_limit above 0): 10503 when something is wrong. */
+/* Check up to page_limit pages when opening, those at the top of each object type's data first:
+ * branch pages, and with OBXValidateOnOpenPagesFlags_VisitLeafPages leaf pages too. Above 0 the
+ * pages of the newest commit are verified as well. 10503 when something is wrong. */
 void obx_opt_validate_on_open_pages(OBX_store_options* opt, size_t page_limit, uint32_t flags);
-/* Accepted: the check above includes it. */
+/* Check everything when opening, every object too: 10503 for pages, 10502 for objects. Takes time
+ * in proportion to the file. */
 void obx_opt_validate_on_open_kv(OBX_store_options* opt, uint32_t flags);
 /* Who pads objects to a multiple of 4 bytes; default Automatic. */
 void obx_opt_put_padding_mode(OBX_store_options* opt, OBXPutPaddingMode mode);
@@ -674,8 +677,9 @@ void obx_opt_async_object_bytes_max_size_to_cache(OBX_store_options* opt, uint64
 
 /* ---- Store options: backup, log-structured memory stores ---- */
 
-/* Restore from a backup file first; OBXBackupRestoreFlags. Opening answers 10005 in a build
- * without the feature. */
+/* Restore from a backup file first, if there is no database yet or it is to be overwritten;
+ * OBXBackupRestoreFlags. Opening answers 10008 if the backup is not whole, 10001 if what is to be
+ * overwritten is open. */
 void obx_opt_backup_restore(OBX_store_options* opt, const char* backup_file, uint32_t flags);
 /* OBXWalFlags, for "memory:" stores: keep a log in the directory of that name. On disk: 10002. */
 void obx_opt_wal(OBX_store_options* opt, uint32_t flags);
@@ -737,7 +741,8 @@ obx_schema_id obx_store_entity_property_id(OBX_store* store, obx_schema_id entit
 bool obx_store_await_async_completion(OBX_store* store);
 /* Wait until what has been queued so far is done. */
 bool obx_store_await_async_submitted(OBX_store* store);
-/* Write a backup; OBXBackupFlags. 10005 in a build without the feature. */
+/* Write a backup of the newest commit; OBXBackupFlags. Nobody waits for it. A backup of that name
+ * is replaced, any other file is not: 10001. */
 obx_err obx_store_back_up_to_file(OBX_store* store, const char* backup_file, uint32_t backup_flags);
 /* Replace OBXDebugFlags. */
 obx_err obx_store_debug_flags(OBX_store* store, uint32_t flags);

@@ -7,6 +7,7 @@
  */
 #include "api/core.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/argument.h"
@@ -61,6 +62,12 @@ struct disk *bw_core_disk(const char *directory, uint32_t *out_store_type)
     return type == OBXStoreTypeId_LMDB ? bw_disk_posix() : bw_disk_memory();
 }
 
+struct disk *bw_core_disk_of_file(const char *path)
+{
+    const bool in_memory = strncmp(path, memory_prefix, sizeof(memory_prefix) - 1) == 0;
+    return in_memory ? bw_disk_memory() : bw_disk_posix();
+}
+
 struct disk *bw_core_disk_of(const struct core *core)
 {
     return core->store_type == OBXStoreTypeId_LMDB ? bw_disk_posix() : bw_disk_memory();
@@ -82,10 +89,6 @@ static bw_err check_options(const struct options *options, uint32_t store_type)
         return bw_fail(BW_ERR_ILLEGAL_ARGUMENT,
                        "Maximum data size option must not exceed the maximum DB size");
     }
-    if (options->has_backup) {
-        return bw_fail(BW_ERR_FEATURE_NOT_AVAILABLE,
-                       "Feature 'Backup' is not available in this edition.");
-    }
     if (options->has_model_bytes) {
         return bw_fail(BW_ERR_FEATURE_NOT_AVAILABLE,
                        "Models in serialized form are not available in this build; declare the "
@@ -102,6 +105,22 @@ static bw_err check_options(const struct options *options, uint32_t store_type)
     return bw_open_options_report(&options->model_failure);
 }
 
+/* What is there already stays, unless it is to be replaced: a program may ask for the same each
+ * time it starts. */
+static bw_err restore(const struct options *options, struct disk *disk, const char *directory)
+{
+    const char *file = options->backup_file;
+    if (!file) return BW_OK;
+    if (!options->backup_replaces && bw_store_file_size(disk, directory) > 0) return BW_OK;
+    const struct restore_options restore_options = {.file_disk = bw_core_disk_of_file(file),
+                                                    .file = file,
+                                                    .disk = disk,
+                                                    .directory = directory,
+                                                    .file_mode = options->file_mode,
+                                                    .replaces = options->backup_replaces};
+    return bw_store_restore(&restore_options);
+}
+
 static uint64_t bytes_of_kb(uint64_t kb) { return kb > UINT64_MAX >> 10 ? UINT64_MAX : kb << 10; }
 
 static bw_err open_db(const struct options *options, uint32_t *out_type, struct db **out_db)
@@ -109,6 +128,7 @@ static bw_err open_db(const struct options *options, uint32_t *out_type, struct 
     const char *directory = options->directory ? options->directory : OPTIONS_DIRECTORY;
     struct disk *disk = bw_core_disk(directory, out_type);
     bw_err err = check_options(options, *out_type);
+    if (!err) err = restore(options, disk, directory);
     if (err) return err;
 
     uint32_t readers_max = options->readers_max;
@@ -125,7 +145,8 @@ static bw_err open_db(const struct options *options, uint32_t *out_type, struct 
                   .read_only = options->read_only,
                   .use_previous = options->use_previous_commit,
                   .must_exist = !options->schema,
-                  .durability = is_file ? options->durability : DURABLE_NONE},
+                  .durability = is_file ? options->durability : DURABLE_NONE,
+                  .verify_manifest = options->validate_page_limit > 0},
         .schema = options->schema,
         .data_max = bytes_of_kb(options->data_max_kb),
         .padding = (enum padding_mode)options->padding,
@@ -133,19 +154,36 @@ static bw_err open_db(const struct options *options, uint32_t *out_type, struct 
     return bw_db_open(&db_options, out_db);
 }
 
-// The whole file is checked, whatever the limit of pages: half a check proves little.
+static bw_err check_all(struct db *db, struct txn *txn)
+{
+    struct check_report report = {0};
+    bw_err err = bw_db_check(db, txn, NULL, &report);
+    if (err || report.problems == 0) return err;
+    const bw_err code = report.pages_are_sound ? BW_ERR_FILE_CORRUPT : BW_ERR_FILE_PAGES_CORRUPT;
+    return bw_fail(code, "The data file is damaged: %s", report.first_problem);
+}
+
+static bw_err probe(struct txn *txn, const struct options *options)
+{
+    const bool with_leaves =
+        options->validate_page_flags & OBXValidateOnOpenPagesFlags_VisitLeafPages;
+    char why[CHECK_TEXT_ROOM];
+    bw_err err = bw_store_probe(txn, options->validate_page_limit, with_leaves);
+    if (err != BW_ERR_FILE_PAGES_CORRUPT) return err;
+    (void)snprintf(why, sizeof(why), "%s", bw_reason_text());
+    return bw_fail(err, "The data file is damaged: %s", why);
+}
+
+// What obx_opt_validate_on_open_pages and obx_opt_validate_on_open_kv ask for.
 static bw_err validate(struct db *db, const struct options *options)
 {
-    if (options->validate_page_limit == 0) return BW_OK;
+    if (options->validate_page_limit == 0 && !options->validates_values) return BW_OK;
     struct txn *txn = NULL;
     bw_err err = bw_db_begin(db, TXN_READ, 0, &txn);
     if (err) return err;
-    struct check_report report = {0};
-    err = bw_store_check(txn, &report);
+    err = options->validates_values ? check_all(db, txn) : probe(txn, options);
     bw_txn_abort(txn);
-    if (err) return err;
-    if (report.problems == 0) return BW_OK;
-    return bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "The data file is damaged: %s", report.first_problem);
+    return err;
 }
 
 static void warn_of_loss(struct db *db, const struct options *options)

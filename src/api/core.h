@@ -52,6 +52,9 @@ struct disk *bw_core_disk(const char *directory, uint32_t *out_store_type);
 
 struct disk *bw_core_disk_of(const struct core *core);
 
+/* The disk that the path of a file means, whatever stores are by default. */
+struct disk *bw_core_disk_of_file(const char *path);
+
 /* One handle more of an open store, or NULL. */
 struct core *bw_core_attach(const char *directory);
 struct core *bw_core_attach_id(uint64_t id);

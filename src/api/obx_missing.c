@@ -212,16 +212,6 @@ OBX_store *obx_store_wrap(void *core_store)
         bw_fail(BW_ERR_FEATURE_NOT_AVAILABLE, "Stores of another library cannot be wrapped"));
 }
 
-obx_err obx_store_back_up_to_file(OBX_store *store, const char *backup_file, uint32_t backup_flags)
-{
-    (void)backup_flags;
-    bw_err err = CHECK_HANDLE(store, SLOT_STORE);
-    if (!err && !backup_file) err = ARGUMENT_NULL(backup_file);
-    if (err) return err;
-    return bw_fail(BW_ERR_FEATURE_NOT_AVAILABLE,
-                   "Feature 'Backup' is not available in this edition.");
-}
-
 obx_err obx_debug_log(bool enabled)
 {
     if (!enabled) return OBX_SUCCESS;

@@ -147,7 +147,9 @@ void obx_opt_validate_on_open_pages(OBX_store_options *opt, size_t page_limit, u
 void obx_opt_validate_on_open_kv(OBX_store_options *opt, uint32_t flags)
 {
     struct options *options = OPTIONS_OF(opt);
-    if (options) options->validate_kv_flags = flags;
+    if (!options) return;
+    options->validates_values = true;
+    options->validate_kv_flags = flags;
 }
 
 void obx_opt_put_padding_mode(OBX_store_options *opt, OBXPutPaddingMode mode)
@@ -180,6 +182,27 @@ void obx_opt_read_only(OBX_store_options *opt, bool value)
 {
     struct options *options = OPTIONS_OF(opt);
     if (options) options->read_only = value;
+}
+
+void obx_opt_backup_restore(OBX_store_options *opt, const char *backup_file, uint32_t flags)
+{
+    struct options *options = OPTIONS_OF(opt);
+    if (!options) return;
+    bw_err err = BW_OK;
+    char *copy = NULL;
+    if (flags & ~(uint32_t)OBXBackupRestoreFlags_OverwriteExistingData)
+        err = bw_fail(BW_ERR_ILLEGAL_ARGUMENT, "Unknown backup restore flags: %u", flags);
+    if (!err && backup_file) {
+        copy = bw_copy_text(backup_file);
+        if (!copy) err = bw_fail(BW_ERR_NO_MEMORY, "No memory for a path");
+    }
+    if (err) {
+        options->has_failed = true; // opening reports that there was one
+        return;
+    }
+    bw_free(options->backup_file);
+    options->backup_file = copy;
+    options->backup_replaces = flags != 0;
 }
 
 void obx_opt_log_callback(OBX_store_options *opt, obx_log_callback *callback, void *user_data)

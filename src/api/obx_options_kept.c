@@ -106,7 +106,7 @@ void obx_opt_async_object_bytes_max_size_to_cache(OBX_store_options *opt, uint64
     if (async) async->object_bytes_max_size_to_cache = value;
 }
 
-// ---- serialized models, backup, log-structured memory stores, debug logs ----
+// ---- serialized models, log-structured memory stores, debug logs ----
 
 obx_err obx_opt_model_bytes(OBX_store_options *opt, const uint8_t *bytes, size_t size)
 {
@@ -125,13 +125,6 @@ obx_err obx_opt_model_bytes(OBX_store_options *opt, const uint8_t *bytes, size_t
 obx_err obx_opt_model_bytes_direct(OBX_store_options *opt, const uint8_t *bytes, size_t size)
 {
     return obx_opt_model_bytes(opt, bytes, size);
-}
-
-void obx_opt_backup_restore(OBX_store_options *opt, const char *backup_file, uint32_t flags)
-{
-    (void)flags;
-    struct options *options = OPTIONS_OF(opt);
-    if (options) options->has_backup = backup_file != NULL;
 }
 
 void obx_opt_wal(OBX_store_options *opt, uint32_t flags)

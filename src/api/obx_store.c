@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/handles.h"
+#include "api/store_copies.h"
 #include "api/store_handle.h"
 
 // ---- opening ----
@@ -95,6 +96,13 @@ obx_err obx_store_close(OBX_store *store)
 {
     if (!store) return OBX_SUCCESS;
     return bw_store_handle_close(store, "store", __LINE__);
+}
+
+// ---- backup ----
+
+obx_err obx_store_back_up_to_file(OBX_store *store, const char *backup_file, uint32_t backup_flags)
+{
+    return bw_store_copies_back_up(store, backup_file, backup_flags, NULL);
 }
 
 // ---- what it is ----

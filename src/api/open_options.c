@@ -17,6 +17,7 @@ void bw_open_options_free(struct options *options)
 {
     if (!options) return;
     bw_free(options->directory);
+    bw_free(options->backup_file);
     bw_free(options->model_failure.text);
     bw_schema_release(options->schema);
     bw_free(options);

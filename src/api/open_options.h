@@ -38,7 +38,9 @@ struct options {
     uint32_t debug_flags, padding;
     size_t validate_page_limit;
     uint32_t validate_page_flags, validate_kv_flags;
-    bool has_backup;
+    bool validates_values; // obx_opt_validate_on_open_kv was called
+    char *backup_file;     // owned; NULL: nothing is to be restored
+    bool backup_replaces;
     uint32_t wal_flags;
     uint64_t wal_max_open_kb, wal_max_kb;
     enum durability durability;

@@ -112,8 +112,9 @@ bool obx_has_feature(OBXFeature feature)
         return bw_argument_no_id(bw_fail(BW_ERR_ILLEGAL_ARGUMENT, "Illegal feature (zero)"));
     case OBXFeature_ResultArray:
         return sizeof(void *) >= 8;
-    case OBXFeature_Lmdb:
-        return true; // what it promises: stores on disk
+    case OBXFeature_Lmdb: // what it promises: stores on disk
+    case OBXFeature_Backup:
+        return true;
     default:
         return false;
     }

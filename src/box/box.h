@@ -60,6 +60,37 @@ MUST_CHECK bw_err bw_db_commit(struct db *db, struct txn *txn);
 MUST_CHECK bw_err bw_db_data_size(struct db *db, struct txn *txn, uint64_t *out_committed,
                                   int64_t *out_change);
 
+/*
+ * bw_store_check, and every object against its entity. Problems are reported; an object's text
+ * names entity and id. progress counts pages and objects; it may be NULL.
+ */
+MUST_CHECK bw_err bw_db_check(struct db *db, struct txn *txn, const struct progress *progress,
+                              struct check_report *out_report);
+
+/* bw_store_salvage of a database. tell is called for each entity at the end; its entity is NULL
+ * when the schema is lost. A new database without a schema has to be opened with a model. */
+struct db_salvage_options {
+    struct disk *disk; /* borrowed, as all here */
+    const char *from_directory, *to_directory;
+    unsigned file_mode;
+    enum durability durability;
+    const struct progress *progress; /* may be NULL */
+    void (*tell)(void *user, uint32_t entity_id, const struct entity *entity,
+                 const struct salvage_count *count); /* may be NULL */
+    void *user;
+};
+MUST_CHECK bw_err bw_db_salvage(const struct db_salvage_options *options,
+                                struct salvage_report *out_report);
+
+/*
+ * ---- copies: bw_store_backup and bw_store_copy of the last commit ----
+ *
+ * A schema that no commit has carried yet is committed first, so that also an empty database has
+ * copies; ILLEGAL_STATE when somebody writes just then. Otherwise nobody waits for anybody.
+ */
+MUST_CHECK bw_err bw_db_back_up(struct db *db, const struct backup_options *options);
+MUST_CHECK bw_err bw_db_copy(struct db *db, const struct copy_options *options);
+
 /* ---- one entity ---- */
 
 struct db *bw_box_db(const struct box *box);

@@ -13,6 +13,7 @@
  */
 #include "box/db.h"
 
+#include "box/object.h"
 #include "box/tree_ids.h"
 
 // ---- open and close ----
@@ -37,22 +38,27 @@ bw_err bw_db_open(const struct db_options *options, struct db **out_db)
     return err;
 }
 
-/* Nobody asks for the outcome: the model comes again with the next open. */
-static void keep_schema(struct db *db)
+bw_err bw_db_keep_schema(struct db *db)
 {
     struct store_info info;
     bw_store_info(db->store, &info);
-    if (!db->schema || info.has_commit || db->is_read_only) return;
-    struct txn *txn;
-    if (bw_store_is_poisoned(db->store) || bw_db_begin(db, TXN_WRITE, 0, &txn)) return;
-    if (bw_db_carry_schema(db, txn)) bw_txn_abort(txn);
-    else if (bw_txn_commit(txn)) return;
+    if (!db->schema || info.has_commit || db->is_read_only) return BW_OK;
+    struct txn *txn = NULL;
+    bw_err err = bw_db_begin(db, TXN_WRITE, 0, &txn);
+    if (err) return err;
+    err = bw_db_carry_schema(db, txn);
+    if (!err) return bw_txn_commit(txn);
+    bw_txn_abort(txn);
+    return err;
 }
 
 void bw_db_close(struct db *db)
 {
     if (!db) return;
-    keep_schema(db);
+    if (!bw_store_is_poisoned(db->store)) {
+        bw_err ignored = bw_db_keep_schema(db); // the model comes again with the next open
+        (void)ignored;
+    }
     bw_store_close(db->store);
     for (uint32_t i = 0; i < db->box_count; i++) bw_free(db->boxes[i]);
     bw_free(db->boxes);
@@ -86,9 +92,7 @@ static struct box *new_box(struct db *db, const struct entity *entity)
     box->entity = entity;
     box->tree_id = bw_tree_id(TREES_OBJECTS, entity->id);
     box->is_self_assignable = entity->id_property->flags & FLAG_ID_SELF_ASSIGNABLE;
-    box->fields = (struct flat_fields){.items = entity->fields,
-                                       .count = entity->property_count,
-                                       .id_slot = (uint16_t)(entity->id_property->id - 1)};
+    box->fields = bw_object_fields(entity);
     for (uint32_t i = 0; i < entity->property_count; i++)
         if (entity->properties[i].flags & FLAG_UNIQUE) box->unique = &entity->properties[i];
     box->has_gaps = entity->fields[entity->property_count - 1].slot + 1u != entity->property_count;

@@ -61,6 +61,9 @@ MUST_CHECK bw_err bw_box_note_strangers(struct box *box, struct txn *txn);
 
 // ---- db.c ----
 
+/* Commit the schema alone if no commit has carried one yet. TIMEOUT while somebody else writes. */
+MUST_CHECK bw_err bw_db_keep_schema(struct db *db);
+
 /* Before the first change in a transaction: what must be known of the state before it. */
 MUST_CHECK bw_err bw_box_touch(struct box *box, struct txn *txn);
 

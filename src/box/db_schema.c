@@ -3,8 +3,9 @@
  * The schema in the store: compared at open, changed there and then, carried by the first commit.
  *
  * Invariants:
- *   Y1  Every commit of a db leaves a schema in the store. So a store without one has no commit,
- *       and a new store's schema costs no commit of its own unless nothing is ever put.
+ *   Y1  Every commit of a db leaves a schema in the store. So a store without one has no commit, or
+ *       comes from a salvage; and a new store's schema costs no commit of its own unless nothing is
+ *       ever put.
  *   Y2  A changed schema, the data that goes with what was removed, and fields that have to be
  *       verified once more are one commit.
  *   Y3  A stored object holds nothing in a property's slot, or what was verified as that property;
@@ -83,9 +84,7 @@ static bw_err rewrite(struct txn *txn, uint32_t tree_id, const struct flat_field
 static bw_err verify_objects(struct txn *txn, const struct entity *entity)
 {
     const uint32_t tree_id = bw_tree_id(TREES_OBJECTS, entity->id);
-    const struct flat_fields fields = {.items = entity->fields,
-                                       .count = entity->property_count,
-                                       .id_slot = (uint16_t)(entity->id_property->id - 1)};
+    const struct flat_fields fields = bw_object_fields(entity);
     struct cursor cursor;
     bw_cursor_init(&cursor, txn, tree_id);
     for (;;) {
@@ -134,6 +133,62 @@ static bw_err adopt_changed(struct db *db, const struct schema *stored, struct s
     return err;
 }
 
+// ---- data without a schema, as salvage may leave it ----
+
+/* Does an object hold what the model says? *in_out_strangers: and fields of no property. */
+static bw_err compare_object(const struct entity *entity, const struct cursor *at,
+                             bool *in_out_strangers)
+{
+    const char *why = bw_object_problem(entity, at->key, at->value);
+    if (why)
+        return bw_fail(BW_ERR_SCHEMA,
+                       "The store has lost its schema, and this model does not fit its objects: "
+                       "entity %s, object %llu: %s",
+                       entity->name, (unsigned long long)at->key, why);
+    const struct flat_table table = bw_flat_open(at->value.data);
+    *in_out_strangers |= bw_flat_has_strangers(&table, entity->fields, entity->property_count);
+    return BW_OK;
+}
+
+static bw_err compare_objects(struct txn *txn, const struct entity *entity,
+                              struct schema **in_out_schema)
+{
+    struct cursor cursor;
+    bool has_strangers = false, found = true;
+    bw_err err = BW_OK;
+    bw_cursor_init(&cursor, txn, bw_tree_id(TREES_OBJECTS, entity->id));
+    while (!err && found) {
+        err = bw_cursor_next(&cursor, &found);
+        if (!err && found) err = compare_object(entity, &cursor, &has_strangers);
+    }
+    struct schema *marked = NULL;
+    if (!err && has_strangers) err = bw_schema_mark_strangers(*in_out_schema, entity->id, &marked);
+    if (err || !marked) return err;
+    bw_schema_release(*in_out_schema);
+    *in_out_schema = marked; // Y3
+    return BW_OK;
+}
+
+/* Y3 must hold for every object before any is read. */
+static bw_err adopt_unknown(struct db *db, const struct schema *declared)
+{
+    struct txn *txn;
+    struct schema *schema = NULL;
+    bw_err err = bw_schema_decode(declared->blob, &schema);
+    if (!err) err = bw_txn_begin(db->store, TXN_WRITE, 0, &txn);
+    if (err) {
+        bw_schema_release(schema);
+        return err;
+    }
+    for (uint32_t i = 0; i < declared->entity_count && !err; i++)
+        err = compare_objects(txn, &declared->entities[i], &schema);
+    if (!err) err = bw_txn_set_schema(txn, schema->hash, schema->blob);
+    bw_schema_release(schema);
+    if (!err) return bw_txn_commit(txn);
+    bw_txn_abort(txn);
+    return err;
+}
+
 // ---- opening ----
 
 /* Without a model: what the store says. */
@@ -177,9 +232,11 @@ bw_err bw_db_adopt_schema(struct db *db, struct schema *declared)
     if (!err && !declared) err = use_stored(db, reader, hash);
     bool differs = declared && memcmp(hash, declared->hash, sizeof(hash)) != 0;
     if (!err && differs && !is_zero(hash)) err = read_stored(db, reader, &stored);
+    const bool is_unknown = declared && is_zero(hash) && bw_txn_id(reader);
     bw_txn_abort(reader);
 
     if (!err && stored) err = adopt_changed(db, stored, declared);
+    if (!err && is_unknown) err = adopt_unknown(db, declared);
     if (!err && declared) db->schema = bw_schema_hold(declared);
     bw_schema_release(stored);
     return err;

@@ -15,6 +15,24 @@ enum {
     COPY_SMALL = 1024,
 };
 
+struct flat_fields bw_object_fields(const struct entity *entity)
+{
+    return (struct flat_fields){.items = entity->fields,
+                                .count = entity->property_count,
+                                .id_slot = (uint16_t)(entity->id_property->id - 1)};
+}
+
+const char *bw_object_problem(const struct entity *entity, uint64_t id, struct bytes object)
+{
+    const struct flat_fields fields = bw_object_fields(entity);
+    struct flat_table table;
+    size_t field;
+    const char *why;
+    if (!bw_flat_verify_object(object, &fields, &table, &field, &why)) return why;
+    const uint8_t *own = bw_flat_field(&table, fields.id_slot);
+    return own && bw_get_u64(own) != id ? "it holds another id" : NULL; // O1
+}
+
 static size_t padded_size(const struct object *object)
 {
     return bw_round_up(object->bytes.size, PADDING_UNIT);

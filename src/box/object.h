@@ -11,6 +11,12 @@ struct object {
     bool has_strangers;
 };
 
+/* The fields of an entity, as FlatBuffers are verified against them. */
+struct flat_fields bw_object_fields(const struct entity *entity);
+
+/* What is wrong with a stored object of the entity under its id, or NULL. */
+const char *bw_object_problem(const struct entity *entity, uint64_t id, struct bytes object);
+
 /*
  * Size, padding and contents; ILLEGAL_ARGUMENT and a text that names entity, property and problem.
  */

@@ -91,7 +91,7 @@ bool bw_branch_has_overflow(const uint8_t *branch)
     return false;
 }
 
-bool bw_branch_is_clean(const uint8_t *branch)
+static bool is_clean(const uint8_t *branch)
 {
     for (unsigned at = bw_branch_children(branch); at < BRANCH_CHILDREN_MAX; at++) {
         if (bw_branch_key(branch, at) || bw_branch_ref(branch, at) || bw_branch_count(branch, at)) {
@@ -99,4 +99,14 @@ bool bw_branch_is_clean(const uint8_t *branch)
         }
     }
     return true;
+}
+
+const char *bw_branch_problem(const uint8_t *branch, uint64_t low, uint64_t high)
+{
+    for (unsigned at = 1; at < bw_branch_children(branch); at++) {
+        const uint64_t key = bw_branch_key(branch, at);
+        const bool ascends = at == 1 ? key >= low : key > bw_branch_key(branch, at - 1);
+        if (!ascends || key > high) return "has keys out of order"; // B1, B2
+    }
+    return is_clean(branch) ? NULL : "unused bytes of a branch are not zero"; // B4
 }

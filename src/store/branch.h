@@ -109,5 +109,6 @@ uint32_t bw_branch_total(const uint8_t *branch);
 /* Does any child have the overflow bit? */
 bool bw_branch_has_overflow(const uint8_t *branch);
 
-/* For the proof: nothing lies behind the last child (B4). */
-bool bw_branch_is_clean(const uint8_t *branch);
+/* For the proof: what contradicts B1, B2 or B4 in a sound branch whose keys have to lie from low to
+ * high, or NULL. */
+const char *bw_branch_problem(const uint8_t *branch, uint64_t low, uint64_t high);

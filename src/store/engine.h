@@ -121,6 +121,7 @@ struct store {
     uint64_t size_max;
     uint32_t readers_max;
     enum durability durability;
+    unsigned file_mode; /* permissions that the file was to get, and copies of it get */
     bool is_read_only, made_directory, names_dirty, verify_manifest;
     bool opened_previous, opened_older;
     _Atomic(bool) is_forked;

@@ -15,12 +15,12 @@
  *   publish   readers see the snapshot; everybody up to it is told
  *
  * Invariants:
- *   U1  There is one flusher at a time; only it writes slots and bitmaps, flushes, and changes
+ *   Z1  There is one flusher at a time; only it writes slots and bitmaps, flushes, and changes
  *       durable, last and previous.
- *   U2  The target is never the slot that holds the durable snapshot, and is not written while a
+ *   Z2  The target is never the slot that holds the durable snapshot, and is not written while a
  *       flush is going on that vouches for it.
- *   U3  Every page of the snapshot in the target is named by its manifest, or was flushed before.
- *   U4  recent, flying and before name only pages that are live in head.
+ *   Z3  Every page of the snapshot in the target is named by its manifest, or was flushed before.
+ *   Z4  recent, flying and before name only pages that are live in head.
  */
 #include "store/slot.h"
 
@@ -130,7 +130,7 @@ void bw_group_stage(struct store *store, struct snapshot *snapshot, struct stage
 {
     struct writer *writer = store->writer;
     bw_mutex_lock(&store->mutex);
-    cut_freed(writer); // U4
+    cut_freed(writer); // Z4
     add_own(writer, own, is_large);
     keep_images(&writer->staged, staged);
     bw_group_free_staged(&writer->staged);
@@ -190,7 +190,7 @@ static page_no place_of(const struct round *round, const struct mark *mark, uint
     return bw_space_region_start(round->store->geometry, region) + mark->selectors[region];
 }
 
-/* The images' pages take the places of those that the slot before selects (U4). */
+/* The images' pages take the places of those that the slot before selects (Z4). */
 static void note_bitmaps(struct round *round)
 {
     struct store *store = round->store;
@@ -339,7 +339,7 @@ static bw_err write_slot(struct round *round)
     };
     bw_slot_encode(&content, image);
     mark->checksum = bw_get_u64(image + SLOT_AT_CHECKSUM);
-    unsigned target = writer->durable ? 1 - writer->slot : 0; // U2
+    unsigned target = writer->durable ? 1 - writer->slot : 0; // Z2
     if (BUG(lazy_wrong_slot) && !round->is_flushed && mark->txn_id % 3 == 0) target = writer->slot;
     struct span span = {.data = image, .size = sizeof(image)};
     bw_err err = store->disk->write(store->file, (uint64_t)target * PAGE_SIZE, &span, 1);
@@ -371,7 +371,7 @@ static bw_err run_round(struct store *store)
     if (!round.staged.snapshot) return BW_OK;
     bw_err err = write_bitmaps(&round);
     if (!err && round.is_large && !BUG(large_without_flush)) {
-        err = bw_group_flush(store); // R5, U3
+        err = bw_group_flush(store); // R5, Z3
         if (!err) end_flush(store);
     }
     if (!err) err = write_slot(&round);
@@ -390,7 +390,7 @@ static bw_err run_round(struct store *store)
 static void become_flusher(struct store *store)
 {
     while (store->is_flushing) bw_condition_wait(&store->flusher_gone, &store->mutex);
-    store->is_flushing = true; // U1
+    store->is_flushing = true; // Z1
 }
 
 /* Under the store's mutex. */

@@ -12,15 +12,14 @@ char *bw_names_join(const char *directory, const char *name)
     return path;
 }
 
-/* The directory above, as text; "." when the path has one part only. */
-static void write_parent(const char *directory, char parent[DIRECTORY_ROOM])
+void bw_names_parent(const char *path, char parent[DIRECTORY_ROOM])
 {
-    size_t size = strlen(directory);
-    while (size > 1 && directory[size - 1] == '/') size--;
-    while (size > 0 && directory[size - 1] != '/') size--;
-    while (size > 1 && directory[size - 1] == '/') size--;
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/') size--;
+    while (size > 0 && path[size - 1] != '/') size--;
+    while (size > 1 && path[size - 1] == '/') size--;
     ASSERT(size < DIRECTORY_ROOM);
-    memcpy(parent, directory, size);
+    memcpy(parent, path, size);
     if (!size) parent[size++] = '.';
     parent[size] = 0;
 }
@@ -31,6 +30,6 @@ bw_err bw_names_flush(struct store *store)
     bw_err err = disk->flush_directory(disk, store->directory);
     if (err || !store->made_directory) return err;
     char parent[DIRECTORY_ROOM]; // no allocation: a failure here would poison the store
-    write_parent(store->directory, parent);
+    bw_names_parent(store->directory, parent);
     return disk->flush_directory(disk, parent);
 }

@@ -43,3 +43,21 @@ uint64_t bw_page_checksum(const uint64_t *sums, uint32_t pages, uint64_t salt)
     for (uint32_t i = 0; i < pages; i++) bw_page_checksum_add(&checksum, sums[i]);
     return bw_page_checksum_end(&checksum);
 }
+
+void bw_page_checksum_add_pages(struct page_checksum *checksum, const uint8_t *bytes,
+                                uint32_t pages, uint64_t salt)
+{
+    for (uint32_t i = 0; i < pages; i++)
+        bw_page_checksum_add(checksum, bw_hash64(bytes + (size_t)i * PAGE_SIZE, PAGE_SIZE, salt));
+}
+
+bool bw_page_fits(const uint8_t *extent, uint32_t pages, uint64_t salt)
+{
+    struct page_checksum checksum;
+    uint64_t sum = 0;
+    bw_page_checksum_begin(&checksum, salt);
+    bw_page_sums(extent, 1, salt, &sum);
+    bw_page_checksum_add(&checksum, sum);
+    bw_page_checksum_add_pages(&checksum, extent + PAGE_SIZE, pages - 1, salt);
+    return bw_page_checksum_end(&checksum) == bw_get_u64(extent + PAGE_AT_CHECKSUM);
+}

@@ -81,7 +81,7 @@ static inline uint32_t bw_page_extent(const uint8_t *page)
 void bw_page_sums(const uint8_t *extent, uint32_t pages, uint64_t salt, uint64_t *sums);
 uint64_t bw_page_checksum(const uint64_t *sums, uint32_t pages, uint64_t salt);
 
-/* The same checksum, from sums that come one by one. */
+/* The same checksum, from sums that come one by one, or from pages behind an extent's first. */
 enum { CHECKSUM_PIECE = 64 };
 struct page_checksum {
     uint64_t hash;
@@ -90,7 +90,12 @@ struct page_checksum {
 };
 void bw_page_checksum_begin(struct page_checksum *checksum, uint64_t salt);
 void bw_page_checksum_add(struct page_checksum *checksum, uint64_t sum);
+void bw_page_checksum_add_pages(struct page_checksum *checksum, const uint8_t *bytes,
+                                uint32_t pages, uint64_t salt);
 uint64_t bw_page_checksum_end(struct page_checksum *checksum);
+
+/* Does an extent hold what its checksum says? */
+MUST_CHECK bool bw_page_fits(const uint8_t *extent, uint32_t pages, uint64_t salt);
 
 /*
  * Sizes that tests scale down so that small stores reach every mechanism. The product uses

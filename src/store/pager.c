@@ -228,15 +228,7 @@ static const char *header_problem(const uint8_t *header, page_no page, uint32_t 
 
 static bw_err verify(struct store *store, page_no page, uint32_t pages, const uint8_t *bytes)
 {
-    uint64_t few[EXTENT_PAGES_MAX], *sums = few;
-    if (pages > EXTENT_PAGES_MAX) {
-        sums = bw_new_raw(pages * sizeof(*sums));
-        if (!sums) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: verifying a page");
-    }
-    bw_page_sums(bytes, pages, store->salt, sums);
-    bool fits = bw_page_checksum(sums, pages, store->salt) == bw_get_u64(bytes);
-    if (sums != few) bw_free(sums);
-    if (!fits) return damaged(page, "its checksum does not fit");
+    if (!bw_page_fits(bytes, pages, store->salt)) return damaged(page, "its checksum does not fit");
     bw_pager_mark_verified(store, page + BUG(verified_beside));
     return BW_OK;
 }

@@ -10,9 +10,9 @@
  * Places belong to the process, not to a store: ten thousand open stores cost nothing more.
  *
  * Invariants:
- *   H1  A place is written only by the transaction that has claimed it, until it gives it back.
- *   H2  A snapshot in a place is not freed, and no page that it reaches is written.
- *   H3  Places are never unmapped: those who look for readers need no lock.
+ *   RP1  A place is written only by the transaction that has claimed it, until it gives it back.
+ *   RP2  A snapshot in a place is not freed, and no page that it reaches is written.
+ *   RP3  Places are never unmapped: those who look for readers need no lock.
  */
 #include "store/engine.h"
 
@@ -32,7 +32,7 @@ static bool claim(struct reader_place *place)
 {
     const struct snapshot *expected = NULL;
     return !atomic_load_explicit(&place->snapshot, memory_order_relaxed) &&
-           atomic_compare_exchange_strong(&place->snapshot, &expected, &nothing); // H1
+           atomic_compare_exchange_strong(&place->snapshot, &expected, &nothing); // RP1
 }
 
 static struct reader_place *claim_in(uint32_t chunk)
@@ -60,7 +60,7 @@ static bool grow(uint32_t seen)
         if (grown) {
             block += line - (uintptr_t)block % line;
             atomic_store(&chunks[seen], (struct reader_place *)(void *)block);
-            atomic_store(&chunk_count, seen + 1); // H3
+            atomic_store(&chunk_count, seen + 1); // RP3
         }
     }
     bw_mutex_unlock(&growing);
@@ -102,7 +102,7 @@ bw_err bw_reader_begin(struct txn *txn)
         return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: a read transaction");
     }
     const struct snapshot *cur = atomic_load(&store->cur), *seen = NULL;
-    while (cur && cur != seen) { // H2
+    while (cur && cur != seen) { // RP2
         atomic_store(&place->snapshot, cur);
         seen = cur;
         cur = atomic_load(&store->cur);

@@ -17,8 +17,6 @@
 #include "store/names.h"
 #include "store/slot.h"
 
-#define FILE_NAME "data.mdb"
-
 enum { SECONDARY_NOT_FOUND = 2 };
 
 static bw_err fail_missing(void)
@@ -37,10 +35,10 @@ static bw_err fail_open_twice(const struct store *other)
 
 static bw_err fail_locked(const struct store *store)
 {
-    return bw_fail(BW_ERR_ILLEGAL_STATE,
-                   "Cannot open store: another process holds the lock of its file: \"%s/" FILE_NAME
-                   "\"",
-                   store->directory);
+    return bw_fail(
+        BW_ERR_ILLEGAL_STATE,
+        "Cannot open store: another process holds the lock of its file: \"%s/" DATA_FILE_NAME "\"",
+        store->directory);
 }
 
 /* Make the directory where it is missing; its parents must exist. */
@@ -129,14 +127,13 @@ static bw_err claim_file(struct store *store, const char *path, bool *out_again)
 static bw_err set_aside(struct store *store, const char *path)
 {
     enum { NAME_ROOM = 48, TRIES_MAX = 100000 };
-    bool is_named = false, found = true;
-    bw_err err = is_still_named(store, path, &is_named);
+    bool found = true;
     // Whoever finds the directory without its file will take it to be durable.
     store->made_directory = true;
-    if (!err && is_named && store->durability != DURABLE_NONE) err = bw_names_flush(store);
-    for (int i = 0; i < TRIES_MAX && !err && is_named && found; i++) {
-        char name[NAME_ROOM] = FILE_NAME ".unfinished";
-        if (i) snprintf(name, sizeof(name), FILE_NAME ".unfinished.%d", i);
+    bw_err err = store->durability != DURABLE_NONE ? bw_names_flush(store) : BW_OK;
+    for (int i = 0; i < TRIES_MAX && !err && found; i++) {
+        char name[NAME_ROOM] = DATA_FILE_NAME ".unfinished";
+        if (i) snprintf(name, sizeof(name), DATA_FILE_NAME ".unfinished.%d", i);
         char *aside = bw_names_join(store->directory, name);
         struct file_info info;
         if (!aside) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: a path");
@@ -155,28 +152,36 @@ static void forget(struct store *store)
     bw_registry_unlock();
 }
 
+/* Choose a slot. *out_again: the file held no store, and has its name no more. */
+static bw_err choose(struct store *store, const char *path, const struct store_options *options,
+                     bool *out_again)
+{
+    bool is_new = false, is_named = true;
+    bw_err err = bw_recover_choose(store, options->use_previous, &is_new);
+    store->names_dirty = is_new;
+    if (err || !is_new) return err;
+    *out_again = store->opened_size > 0;
+    if (*out_again) err = is_still_named(store, path, &is_named); // O2
+    if (err || !is_named) return err;
+    if (options->read_only) return fail_missing();
+    if (options->must_exist) return bw_fail(BW_ERR_ILLEGAL_STATE, "No DB catalog present");
+    return *out_again ? set_aside(store, path) : BW_OK;
+}
+
 /* Open, claim and choose; again when another process was in the middle of making or renaming it. */
 static bw_err open_chosen(struct store *store, const char *path,
                           const struct store_options *options)
 {
     enum { TRIES_MAX = 16 };
     for (int i = 0; i < TRIES_MAX; i++) {
-        bool again = false, is_new = false;
+        bool again = false;
         bw_err err = open_file(store, path, options);
         if (!err) err = claim_file(store, path, &again);
         if (err) return err;
         if (!again) {
-            err = bw_recover_choose(store, options->use_previous, &is_new);
-            if (!err && is_new && options->read_only) err = fail_missing();
-            if (!err && is_new && options->must_exist)
-                err = bw_fail(BW_ERR_ILLEGAL_STATE, "No DB catalog present");
-            again = !err && is_new && store->opened_size > 0;
-            if (again) err = set_aside(store, path);
+            err = choose(store, path, options, &again);
             if (err || again) forget(store);
-            if (err || !again) {
-                store->names_dirty = is_new;
-                return err;
-            }
+            if (err || !again) return err;
         }
         close_file(store);
     }
@@ -205,11 +210,12 @@ bw_err bw_store_open(const struct store_options *options, struct store **out_sto
     store->geometry = options->geometry ? options->geometry : &bw_geometry_default;
     store->size_max = options->size_max;
     store->readers_max = options->readers_max;
+    store->file_mode = options->file_mode;
     store->is_read_only = options->read_only;
     store->durability = options->durability;
     store->verify_manifest = options->verify_manifest;
     store->directory = bw_copy_text(options->directory);
-    char *path = store->directory ? bw_names_join(store->directory, FILE_NAME) : NULL;
+    char *path = store->directory ? bw_names_join(store->directory, DATA_FILE_NAME) : NULL;
     bw_err err = path ? BW_OK : bw_fail(BW_ERR_NO_MEMORY, "Out of memory: a path");
     if (!err && !*options->directory) err = prepare_directory(store, options->file_mode);
     if (!err) err = open_chosen(store, path, options);
@@ -280,7 +286,7 @@ bool bw_store_is_poisoned(const struct store *store)
 static bw_err look_up_file(struct disk *disk, const char *directory, char **out_path,
                            struct file_info *out_info, bool *out_found)
 {
-    *out_path = bw_names_join(directory, FILE_NAME);
+    *out_path = bw_names_join(directory, DATA_FILE_NAME);
     *out_found = false;
     if (!*out_path) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: a path");
     return disk->look_up(disk, *out_path, out_info, NULL, out_found);
@@ -326,6 +332,10 @@ static bw_err remove_unlocked(struct disk *disk, const char *path)
             bw_fail(BW_ERR_ILLEGAL_STATE,
                     "Cannot remove database files: another process holds the lock of \"%s\"", path);
     if (!err) err = disk->remove(disk, path, &found);
+    if (!err) {
+        bw_err ignored = disk->resize(file, 0); // O2: for who opened it before and locks it later
+        (void)ignored;
+    }
     disk->close(file);
     return err;
 }

@@ -189,14 +189,128 @@ MUST_CHECK bw_err bw_cursor_next(struct cursor *cursor, bool *out_found);
 
 /* ---- proof ---- */
 
+enum { CHECK_TEXTS = 8, CHECK_TEXT_ROOM = 256 };
+
 struct check_report {
-    uint64_t pages, leaves, branches, overflow_pages, keys, problems;
-    char first_problem[256]; /* "" when there is none */
+    uint64_t pages, leaves, branches, overflow_pages, trees, keys, problems;
+    bool pages_are_sound; /* the store found no problem; what layers above add does not count */
+    uint32_t first_page;  /* of the first problem that names one, 0: none does */
+    char first_problem[CHECK_TEXT_ROOM];                  /* "" when there is none */
+    char next_problems[CHECK_TEXTS - 1][CHECK_TEXT_ROOM]; /* of the problems behind it */
 };
+
+/* Note one more problem, of a page or of none (0). The texts of the first few are kept. */
+void bw_check_report_add(struct check_report *report, uint32_t page, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 
 /*
  * Walk everything the transaction can reach: every page reachable once, checksums, key order,
  * counts, byte totals, born <= parent's born, allocation bitmap = reachability, nothing beyond the
- * high-water mark. Problems are reported, not returned as errors.
+ * high-water mark. Problems are reported, not returned as errors. A read transaction stops nobody:
+ * commits go on meanwhile. Needs a bit of memory a page. progress counts pages; it may be NULL.
  */
-MUST_CHECK bw_err bw_store_check(struct txn *txn, struct check_report *out_report);
+MUST_CHECK bw_err bw_store_check(struct txn *txn, const struct progress *progress,
+                                 struct check_report *out_report);
+
+/*
+ * Look at the first page_limit pages of all trees, breadth-first: branches, and with_leaves leaves
+ * too. FILE_PAGES_CORRUPT, naming tree and page. Reads no other pages but the catalogue's, of a
+ * store with more than 40 trees. Needs 48 bytes a page.
+ */
+MUST_CHECK bw_err bw_store_probe(struct txn *txn, uint64_t page_limit, bool with_leaves);
+
+/* ---- salvage ---- */
+
+/* Of one tree: values that the state of a slot leads to; that nothing contradicts; that should be
+ * there and are not; that the layer above did not take. */
+struct salvage_count {
+    uint64_t certain, guessed, lost, refused;
+};
+
+struct salvage_options {
+    struct disk *disk;          /* borrowed, as all here */
+    const char *from_directory; /* never written, and locked as by a reader */
+    const char *to_directory;   /* ILLEGAL_STATE when it holds a store */
+    unsigned file_mode;
+    enum durability durability;
+    const struct geometry *geometry; /* NULL: the product's */
+    const struct progress *progress; /* may be NULL */
+    /* What the layer above wants of what is found: all of it where a function is NULL.
+     * takes_schema, which must be there: its identity, if it is one. */
+    bool (*takes_schema)(void *user, struct bytes blob, uint8_t out_hash[16]);
+    bool (*takes_tree)(void *user, uint32_t tree_id);
+    bool (*takes_value)(void *user, uint32_t tree_id, uint64_t key, struct bytes value);
+    /* At the end, for each tree. */
+    void (*tell_tree)(void *user, uint32_t tree_id, const struct salvage_count *count);
+    void *user;
+};
+
+struct salvage_report {
+    uint64_t txn_id;           /* of the commit that is the base; 0: no slot can be read */
+    uint64_t file_pages;       /* of the source */
+    uint64_t pages_lost;       /* that something leads to, and that are not whole */
+    uint64_t pages_unreadable; /* attempts that the disk refused */
+    uint64_t extents_younger;  /* of a commit after the base, which was not completed, or lost */
+    uint64_t trees_without_root;
+    uint64_t certain, guessed, lost, refused; /* of all trees; lost: as far as it is known */
+    bool has_checksums; /* false: the store's uuid is lost, only structure tells what is whole */
+    bool has_schema;
+};
+
+/*
+ * Read a damaged store and write what can be had of it to a new one: see salvage.c. FILE_CORRUPT
+ * when there is nothing; a failure leaves no new store. takes_schema is asked first, so that the
+ * other questions can be answered from it. Needs 48 bytes for each branch and leaf in the file,
+ * free ones too, 32 for each range of keys that is lost, and the largest value.
+ */
+MUST_CHECK bw_err bw_store_salvage(const struct salvage_options *options,
+                                   struct salvage_report *out_report);
+
+/*
+ * ---- copies ----
+ *
+ * All of them write under a temporary name (the final one and ".part"), flush, and rename: nothing
+ * incomplete has the final name, after a power cut either. CANCELLED when the progress' listener
+ * wants no more; then, as on every other failure, nothing is left.
+ */
+
+/*
+ * Pack what a read transaction sees into a new store in another directory, as small as its pages
+ * can lie, with an identity of its own. ILLEGAL_STATE when there is a store already, or no commit
+ * to copy.
+ */
+struct copy_options {
+    struct disk *disk;               /* borrowed, as all here; of the copy */
+    const char *directory;           /* made when missing */
+    const struct progress *progress; /* in pages; NULL: nobody listens */
+};
+MUST_CHECK bw_err bw_store_copy(struct txn *txn, const struct copy_options *options);
+
+/*
+ * Write what a read transaction sees to one file, from its first byte to its last. A backup that is
+ * there is replaced; ILLEGAL_STATE when the file is anything else.
+ */
+enum { BACKUP_EXCLUDE_TIMESTAMP = 1, BACKUP_EXCLUDE_SALT = 2 };
+struct backup_options {
+    struct disk *disk; /* borrowed, as all here; of the file */
+    const char *file;
+    uint32_t flags;                  /* both: equal commits of one store have equal backups */
+    const struct progress *progress; /* in pages; NULL: nobody listens */
+};
+MUST_CHECK bw_err bw_store_backup(struct txn *txn, const struct backup_options *options);
+
+/*
+ * Make a store from a backup: the one that was backed up, with its identity. BACKUP_FILE_INVALID
+ * when it is not whole to the last bit. ILLEGAL_STATE when there is a store already, unless it is
+ * to be replaced, which then happens at once and at the end; always while it is open.
+ */
+struct restore_options {
+    struct disk *file_disk; /* borrowed, as all here */
+    const char *file;
+    struct disk *disk;     /* of the store */
+    const char *directory; /* made when missing */
+    unsigned file_mode;
+    bool replaces;
+    const struct progress *progress; /* in bytes of the backup; NULL: nobody listens */
+};
+MUST_CHECK bw_err bw_store_restore(const struct restore_options *options);

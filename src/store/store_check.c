@@ -17,8 +17,10 @@
 struct proof {
     struct txn *txn;
     struct check_report *report;
-    uint64_t *reached; /* owned: a bit a page */
-    uint32_t end;      /* pages that may be reached lie below it */
+    uint64_t *reached;               /* owned: a bit a page */
+    uint32_t end;                    /* pages that may be reached lie below it */
+    const struct progress *progress; /* borrowed, may be NULL */
+    uint64_t total, next_progress;   /* pages */
     const struct tree_block
         *known; /* borrowed: trees the transaction had before; newer ones come in front */
 };
@@ -32,26 +34,14 @@ static void mark(uint64_t *bits, uint32_t page) { bits[page / 64] |= (uint64_t)1
 static size_t bits_size(uint32_t pages) { return ((size_t)pages / 64 + 1) * sizeof(uint64_t); }
 
 /* What cannot be read is a problem to report; a lack of memory or a failing disk is an error. */
-static bw_err read_failed(struct proof *proof, bw_err err)
+static bw_err read_failed(struct proof *proof, page_no page, bw_err err)
 {
     if (err == BW_ERR_NO_MEMORY || err == BW_ERR_IO) return err;
-    bw_tree_check_problem(proof->report, "%s", bw_reason_text());
+    bw_check_report_add(proof->report, page, "%s", bw_reason_text());
     return BW_OK;
 }
 
 /* ---- extents ---- */
-
-static bool checksum_fits(const uint8_t *extent, uint32_t pages, uint64_t salt)
-{
-    struct page_checksum checksum;
-    uint64_t sum;
-    bw_page_checksum_begin(&checksum, salt);
-    bw_page_sums(extent, 1, salt, &sum);
-    bw_page_checksum_add(&checksum, sum);
-    for (uint32_t i = 1; i < pages; i++)
-        bw_page_checksum_add(&checksum, bw_hash64(extent + (size_t)i * PAGE_SIZE, PAGE_SIZE, salt));
-    return bw_page_checksum_end(&checksum) == bw_get_u64(extent + PAGE_AT_CHECKSUM);
-}
 
 static void check_checksum(struct proof *proof, page_no page, uint32_t pages)
 {
@@ -59,27 +49,42 @@ static void check_checksum(struct proof *proof, page_no page, uint32_t pages)
     const uint8_t *bytes = NULL;
     if (proof->txn->changes && bw_page_owned(proof->txn, page)) return; // summed at the commit
     if (page % WINDOW_PAGES + pages > WINDOW_PAGES)
-        bw_tree_check_problem(proof->report, "page %u: its extent crosses a window", page);
-    else if (!bw_pager_view(store, page, pages, &bytes) &&
-             !checksum_fits(bytes, pages, store->salt))
-        bw_tree_check_problem(proof->report, "page %u: its checksum does not fit", page);
+        bw_check_report_add(proof->report, page, "page %u: its extent crosses a window", page);
+    else if (!bw_pager_view(store, page, pages, &bytes) && !bw_page_fits(bytes, pages, store->salt))
+        bw_check_report_add(proof->report, page, "page %u: its checksum does not fit", page);
 }
 
-static bool visit(void *context, page_no page, uint32_t pages, uint64_t born)
+/* Tell how far it is, now and then; more may be reachable than the snapshot says. */
+static bw_err advance(struct proof *proof)
+{
+    enum { PAGES_A_REPORT = 256 };
+    const uint64_t done = proof->report->pages;
+    if (done < proof->next_progress) return BW_OK;
+    proof->next_progress = done + PAGES_A_REPORT;
+    return bw_progress_report(proof->progress, done < proof->total ? done : proof->total,
+                              proof->total);
+}
+
+static bw_err visit(void *context, const struct met_extent *extent, bool *out_enters)
 {
     struct proof *proof = context;
-    if (page < SLOT_COUNT || !pages || (uint64_t)page + pages > proof->end) {
-        bw_tree_check_problem(proof->report, "page %u: reachable, but outside of the store", page);
-        return false;
+    const page_no page = extent->page;
+    *out_enters = false;
+    if (page < SLOT_COUNT || !extent->pages || (uint64_t)page + extent->pages > proof->end) {
+        bw_check_report_add(proof->report, page, "page %u: reachable, but outside of the store",
+                            page);
+        return BW_OK;
     }
     bool is_first = true;
-    for (page_no each = page; each < page + pages; each++) {
+    for (page_no each = page; each < page + extent->pages; each++) {
         if (is_marked(proof->reached, each)) is_first = false;
         mark(proof->reached, each);
     }
-    if (!is_first) bw_tree_check_problem(proof->report, "page %u: reachable twice", page);
-    else if (born) check_checksum(proof, page, pages);
-    return is_first;
+    *out_enters = is_first;
+    if (!is_first) bw_check_report_add(proof->report, page, "page %u: reachable twice", page);
+    if (!is_first || !extent->born) return BW_OK;
+    check_checksum(proof, page, extent->pages);
+    return advance(proof);
 }
 
 /* ---- trees ---- */
@@ -89,13 +94,14 @@ static bw_err check_tree(struct proof *proof, uint32_t tree_id)
     struct tree *tree = NULL;
     const uint64_t keys = proof->report->keys;
     bw_err err = bw_txn_tree(proof->txn, tree_id, &tree);
-    if (err) return read_failed(proof, err);
+    if (err) return read_failed(proof, 0, err);
     if (!tree) return BW_OK; // dropped by this transaction
     const struct tree_visitor visitor = {.visit = visit, .context = proof};
     if (tree->kind != TREE_OBJECTS)
-        bw_tree_check_problem(proof->report, "tree %u: of an unknown kind", tree_id);
+        bw_check_report_add(proof->report, 0, "tree %u: of an unknown kind", tree_id);
     err = bw_tree_check(proof->txn, tree, visitor, proof->report);
     if (tree_id == TREE_CATALOG) proof->report->keys = keys; // those of the layers above count
+    else proof->report->trees++;
     return err;
 }
 
@@ -121,9 +127,9 @@ static bw_err check_inline(struct proof *proof, const struct snapshot *snapshot)
     for (uint16_t i = 0; i < snapshot->tree_count && !err; i++) {
         const uint32_t id = snapshot->trees[i].id;
         if (!id || (i && id <= snapshot->trees[i - 1].id)) // C1
-            bw_tree_check_problem(proof->report, "tree %u: its entry is out of order", id);
+            bw_check_report_add(proof->report, 0, "tree %u: its entry is out of order", id);
         else if ((id == TREE_CATALOG) != snapshot->has_catalog || id == TREE_SCHEMA)
-            bw_tree_check_problem(proof->report, "tree %u: its entry lies in the wrong place", id);
+            bw_check_report_add(proof->report, 0, "tree %u: its entry lies in the wrong place", id);
         else if (!is_known(proof, id)) err = check_tree(proof, id);
     }
     return err;
@@ -137,13 +143,13 @@ static bw_err check_catalog(struct proof *proof)
     for (;;) {
         bool found = false;
         bw_err err = bw_cursor_next(&cursor, &found);
-        if (err) return read_failed(proof, err);
+        if (err) return read_failed(proof, 0, err);
         if (!found) return BW_OK;
         const bool is_sound = cursor.key < TREE_SCHEMA && cursor.value.size == TREE_ENTRY_SIZE &&
                               bw_get_u32(cursor.value.data) == cursor.key;
         if (!is_sound)
-            bw_tree_check_problem(proof->report, "the catalogue's entry %llu is damaged",
-                                  (unsigned long long)cursor.key);
+            bw_check_report_add(proof->report, 0, "the catalogue's entry %llu is damaged",
+                                (unsigned long long)cursor.key);
         else if (!is_known(proof, (uint32_t)cursor.key))
             err = check_tree(proof, (uint32_t)cursor.key);
         if (err) return err;
@@ -160,13 +166,16 @@ static bw_err check_schema(struct proof *proof, const struct snapshot *snapshot)
                    PAGE_SIZE);
     bw_err err =
         bw_page_read_overflow(proof->txn, snapshot->schema_page, pages, TREE_SCHEMA, &extent);
-    (void)visit(proof, snapshot->schema_page, pages, err ? 0 : bw_page_born(extent));
+    const struct met_extent met = {snapshot->schema_page, pages, err ? 0 : bw_page_born(extent)};
+    bool is_first = true;
+    const bw_err ended = visit(proof, &met, &is_first);
+    if (ended) return ended;
     proof->report->pages += pages;
     proof->report->overflow_pages += pages;
-    if (err) return read_failed(proof, err);
+    if (err) return read_failed(proof, met.page, err);
     if (bw_page_born(extent) > snapshot->txn_id)
-        bw_tree_check_problem(proof->report, "page %u: is younger than what refers to it",
-                              snapshot->schema_page);
+        bw_check_report_add(proof->report, snapshot->schema_page,
+                            "page %u: is younger than what refers to it", snapshot->schema_page);
     return BW_OK;
 }
 
@@ -176,8 +185,8 @@ static void compare(struct proof *proof, page_no page, bool is_used)
 {
     const bool is_reached = page < SLOT_COUNT || is_marked(proof->reached, page);
     if (is_reached == is_used) return;
-    bw_tree_check_problem(
-        proof->report,
+    bw_check_report_add(
+        proof->report, page,
         is_used ? "page %u: used, but not reachable" : "page %u: reachable, but called free", page);
 }
 
@@ -189,9 +198,9 @@ static void check_space(struct proof *proof)
         const bool is_used = bw_space_is_used(space, page);
         compare(proof, page, is_used);
         if (is_used && bw_space_is_reserved(space->geometry, page))
-            bw_tree_check_problem(proof->report, "page %u: lies where a bitmap belongs", page);
+            bw_check_report_add(proof->report, page, "page %u: lies where a bitmap belongs", page);
         if (is_used && !is_marked(space->busy, page)) // S2
-            bw_tree_check_problem(proof->report, "page %u: used, but may be given out", page);
+            bw_check_report_add(proof->report, page, "page %u: used, but may be given out", page);
     }
 }
 
@@ -219,7 +228,7 @@ static void check_inline_bits(struct proof *proof, const struct slot *slot)
         const bool is_used = slot->bits[page / 8] >> page % 8 & 1;
         if (page < slot->hwm) compare(proof, page, is_used);
         else if (is_used)
-            bw_tree_check_problem(proof->report, "page %u: used, but beyond the end", page);
+            bw_check_report_add(proof->report, page, "page %u: used, but beyond the end", page);
     }
 }
 
@@ -235,10 +244,10 @@ static bw_err check_region(struct proof *proof, const struct slot *slot, uint32_
     bw_err err =
         store->disk->read(store->file, (uint64_t)number * PAGE_SIZE, page, sizeof(page), &got);
     if (err) return err;
-    if (got < sizeof(page) || !checksum_fits(page, 1, store->salt) ||
+    if (got < sizeof(page) || !bw_page_fits(page, 1, store->salt) ||
         bw_get_u32(page + PAGE_AT_NUMBER) != number || page[PAGE_AT_KIND] != PAGE_BITMAP ||
         bw_get_u32(page + PAGE_AT_TREE) != region || bw_page_born(page) > slot->txn_id) {
-        bw_tree_check_problem(proof->report, "page %u: damaged map of free pages", number);
+        bw_check_report_add(proof->report, number, "page %u: damaged map of free pages", number);
         return BW_OK;
     }
     for (uint32_t i = 0; i < geometry->region_pages; i++) {
@@ -246,11 +255,12 @@ static bw_err check_region(struct proof *proof, const struct slot *slot, uint32_
         const bool is_used = page[PAGE_HEADER_SIZE + i / 8] >> i % 8 & 1;
         if (bw_space_is_reserved(geometry, each)) {
             if (!is_used || is_marked(proof->reached, each))
-                bw_tree_check_problem(proof->report, "page %u: a bitmap's place is not kept", each);
+                bw_check_report_add(proof->report, each, "page %u: a bitmap's place is not kept",
+                                    each);
         } else if (each < slot->hwm) {
             compare(proof, each, is_used);
         } else if (is_used) {
-            bw_tree_check_problem(proof->report, "page %u: used, but beyond the end", each);
+            bw_check_report_add(proof->report, each, "page %u: used, but beyond the end", each);
         }
     }
     return BW_OK;
@@ -264,9 +274,9 @@ static void check_slot(struct proof *proof, const struct slot *slot)
     const uint32_t regions =
         slot->hwm > geometry->inline_pages ? (slot->hwm - 1) / geometry->region_pages + 1 : 0;
     if (memcmp(slot->uuid, store->uuid, sizeof(store->uuid)) != 0)
-        bw_tree_check_problem(proof->report, "its slot is that of another store");
+        bw_check_report_add(proof->report, 0, "its slot is that of another store");
     if (slot->hwm != snapshot->hwm || slot->region_count != regions)
-        bw_tree_check_problem(proof->report, "its slot tells another size");
+        bw_check_report_add(proof->report, 0, "its slot tells another size");
     proof->report->pages += (uint64_t)slot->region_count * geometry->bitmap_copies;
 }
 
@@ -286,7 +296,7 @@ static bw_err check_snapshot_bits(struct proof *proof)
     if (err) return err;
     const uint32_t count = proof->txn->snapshot->used_pages;
     if (count && count != proof->report->pages)
-        bw_tree_check_problem(proof->report, "its count of used pages is wrong");
+        bw_check_report_add(proof->report, 0, "its count of used pages is wrong");
     err = read_slots(store, again); // commits may have gone on meanwhile
     if (!err && !find_slot(proof, again, &later)) *proof->report = before;
     return err;
@@ -298,7 +308,7 @@ static bw_err check_file(struct proof *proof)
     struct file_info info = {0};
     bw_err err = store->disk->info(store->file, &info);
     if (!err && info.size < (uint64_t)proof->txn->snapshot->hwm * PAGE_SIZE)
-        bw_tree_check_problem(proof->report, "the file is shorter than its newest commit");
+        bw_check_report_add(proof->report, 0, "the file is shorter than its newest commit");
     return err;
 }
 
@@ -325,10 +335,17 @@ static bw_err prove(struct proof *proof)
     return err;
 }
 
-bw_err bw_store_check(struct txn *txn, struct check_report *out_report)
+bw_err bw_store_check(struct txn *txn, const struct progress *progress,
+                      struct check_report *out_report)
 {
     struct check_report report = {.pages = SLOT_COUNT};
-    struct proof proof = {.txn = txn, .report = &report, .end = end_of(txn), .known = txn->trees};
+    struct proof proof = {.txn = txn,
+                          .report = &report,
+                          .end = end_of(txn),
+                          .progress = progress,
+                          .known = txn->trees};
+    const uint32_t used = txn->snapshot ? txn->snapshot->used_pages : 0;
+    proof.total = used ? used : proof.end;
     bw_err err = BW_OK;
     if (proof.end) { // or it is a store without a commit
         proof.reached = bw_new(bits_size(proof.end));
@@ -338,6 +355,8 @@ bw_err bw_store_check(struct txn *txn, struct check_report *out_report)
     } else {
         report.pages = 0;
     }
+    if (!err) err = bw_progress_report(progress, proof.total, proof.total);
+    report.pages_are_sound = report.problems == 0;
     if (!err) *out_report = report;
     return err;
 }

@@ -7,9 +7,6 @@
  */
 #include "store/tree_check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "store/tree.h"
 
 // What the walk knows of a reference: where it stands, and what must hold below it.
@@ -42,26 +39,17 @@ struct check {
     unsigned depth; // levels in use
 };
 
-void bw_tree_check_problem(struct check_report *report, const char *format, ...)
-{
-    if (report->problems++) return;
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(report->first_problem, sizeof(report->first_problem), format, arguments);
-    va_end(arguments);
-}
-
 static void problem(struct check *check, page_no page, const char *text)
 {
-    bw_tree_check_problem(check->report, "tree %u, page %u: %s", check->tree->id, page, text);
+    bw_check_report_add(check->report, page, "tree %u, page %u: %s", check->tree->id, page, text);
 }
 
 // A page that cannot be read is a problem to report; a lack of memory or a failing disk is an
 // error.
-static bw_err read_failed(struct check *check, bw_err err)
+static bw_err read_failed(struct check *check, page_no page, bw_err err)
 {
     if (err == BW_ERR_NO_MEMORY || err == BW_ERR_IO) return err;
-    bw_tree_check_problem(check->report, "tree %u: %s", check->tree->id, bw_reason_text());
+    bw_check_report_add(check->report, page, "tree %u: %s", check->tree->id, bw_reason_text());
     return BW_OK;
 }
 
@@ -70,26 +58,38 @@ static void check_born(struct check *check, page_no page, uint64_t born, uint64_
     if (born > parent_born) problem(check, page, "is younger than what refers to it");
 }
 
+// A reference to a leaf or branch; born 0: it cannot be read. What visit does then leaves the
+// reason of the failure alone.
+static bw_err met(struct check *check, page_ref ref, uint64_t born, bool *out_is_first)
+{
+    const struct met_extent extent = {bw_ref_page(ref), bw_ref_pages(ref), born};
+    check->report->pages += extent.pages;
+    return check->visitor.visit(check->visitor.context, &extent, out_is_first);
+}
+
 // ---- leaves ----
 
 static bw_err check_value(struct check *check, const struct leaf_entry *entry, uint64_t leaf_born)
 {
     struct value_extents extents;
+    const page_no first = bw_get_u32(entry->data + REFERENCE_HEAD);
     bw_err err = bw_value_extents(check->txn, check->tree->id, entry->data, &extents);
-    if (err) return read_failed(check, err);
+    if (err) return read_failed(check, first, err);
     bool is_met = false;
     for (uint32_t i = 0; i < extents.count; i++) {
-        const page_no page = extents.extent[i].page;
-        const uint64_t born = extents.extent[i].born;
-        is_met |=
-            !check->visitor.visit(check->visitor.context, page, extents.extent[i].pages, born);
-        check_born(check, page, born, leaf_born);
-        check->report->pages += extents.extent[i].pages;
-        check->report->overflow_pages += extents.extent[i].pages;
+        const struct met_extent extent = {extents.extent[i].page, extents.extent[i].pages,
+                                          extents.extent[i].born};
+        bool enters = true;
+        err = check->visitor.visit(check->visitor.context, &extent, &enters);
+        if (err) return err;
+        is_met |= !enters;
+        check_born(check, extent.page, extent.born, leaf_born);
+        check->report->pages += extent.pages;
+        check->report->overflow_pages += extent.pages;
     }
     if (is_met) return BW_OK;
     err = bw_value_check(check->txn, check->tree->id, entry->data);
-    return err ? read_failed(check, err) : BW_OK;
+    return err ? read_failed(check, first, err) : BW_OK;
 }
 
 static bw_err check_entries(struct check *check, const struct place *place, const uint8_t *leaf,
@@ -123,11 +123,11 @@ static bw_err check_leaf(struct check *check, const struct place *place, struct 
     *out_found = (struct found){0};
     bw_err err = bw_leaf_read(check->txn, check->tree->id, place->ref, &leaf);
     const uint64_t born = err ? 0 : bw_page_born(leaf);
-    const bool is_first =
-        check->visitor.visit(check->visitor.context, page, bw_ref_pages(place->ref), born);
+    bool is_first = true;
+    const bw_err ended = met(check, place->ref, born, &is_first);
+    if (ended) return ended;
     check->report->leaves++;
-    check->report->pages += bw_ref_pages(place->ref);
-    if (err) return read_failed(check, err);
+    if (err) return read_failed(check, page, err);
     check_born(check, page, born, place->parent_born);
     const char *text = bw_leaf_problem(leaf);
     if (text) problem(check, page, text);
@@ -138,19 +138,6 @@ static bw_err check_leaf(struct check *check, const struct place *place, struct 
 
 // ---- branches ----
 
-static void check_branch(struct check *check, const struct place *place, const uint8_t *branch)
-{
-    const page_no page = bw_ref_page(place->ref);
-    const unsigned children = bw_branch_children(branch);
-    for (unsigned at = 1; at < children; at++) {
-        const uint64_t key = bw_branch_key(branch, at);
-        const uint64_t low = at > 1 ? bw_branch_key(branch, at - 1) + 1 : place->low;
-        if (key < low || key > place->high) problem(check, page, "has keys out of order"); // B1, B2
-    }
-    if (!bw_branch_is_clean(branch))
-        problem(check, page, "unused bytes of a branch are not zero"); // B4
-}
-
 // Begin with a branch. *out_entered false: it cannot be read, or was met before.
 static bw_err enter(struct check *check, const struct place *place, unsigned level,
                     bool *out_entered)
@@ -159,13 +146,14 @@ static bw_err enter(struct check *check, const struct place *place, unsigned lev
     *out_entered = false;
     bw_err err = bw_branch_read(check->txn, check->tree->id, place->ref, level, &entered->branch);
     const uint64_t born = err ? 0 : bw_page_born(entered->branch);
-    const bool is_first =
-        check->visitor.visit(check->visitor.context, bw_ref_page(place->ref), 1, born);
+    bool is_first = true;
+    const bw_err ended = met(check, place->ref, born, &is_first);
+    if (ended) return ended;
     check->report->branches++;
-    check->report->pages++;
-    if (err) return read_failed(check, err);
+    if (err) return read_failed(check, bw_ref_page(place->ref), err);
     check_born(check, bw_ref_page(place->ref), born, place->parent_born);
-    check_branch(check, place, entered->branch);
+    const char *text = bw_branch_problem(entered->branch, place->low, place->high);
+    if (text) problem(check, bw_ref_page(place->ref), text);
     if (!is_first) return BW_OK;
     entered->place = *place;
     entered->next = 0;
@@ -242,7 +230,7 @@ bw_err bw_tree_check(struct txn *txn, struct tree *tree, struct tree_visitor vis
     if (tree->unsealed) bw_value_seal(txn, tree->unsealed);
     if (tree->root) {
         bw_err err = bw_path_check_depth(tree);
-        if (err) return read_failed(&check, err);
+        if (err) return read_failed(&check, bw_ref_page(tree->root), err);
         err = walk(&check, &found);
         if (err) return err;
     } else if (tree->depth) {
@@ -256,8 +244,8 @@ bw_err bw_tree_check(struct txn *txn, struct tree *tree, struct tree_visitor vis
     if (!found.is_known) return BW_OK;
     if (found.keys != tree->count || check.bytes != tree->bytes ||
         check.last_key != tree->max_key) {
-        bw_tree_check_problem(report, "tree %u: its count, bytes or highest key is wrong",
-                              tree->id);
+        bw_check_report_add(report, 0, "tree %u: its count, bytes or highest key is wrong",
+                            tree->id);
     }
     return BW_OK;
 }

@@ -102,7 +102,7 @@ void bw_value_seal(struct txn *txn, uint8_t *reference)
 
 // ---- reading ----
 
-static bw_err check_reference(const uint8_t *reference)
+bw_err bw_value_check_reference(const uint8_t *reference)
 {
     const uint64_t length = bw_value_length(reference);
     const uint32_t extents = extents_of(reference);
@@ -126,9 +126,20 @@ static bw_err read_extent(struct txn *txn, uint32_t tree_id, const uint8_t *refe
                                  bw_get_u32(extent_of(reference, index) + 4), tree_id, out_extent);
 }
 
+struct value_part bw_value_part(const uint8_t *reference, uint32_t index)
+{
+    const uint32_t size = part_size(bw_value_length(reference), index);
+    return (struct value_part){page_of(reference, index), pages_for(size), size};
+}
+
+bool bw_value_sum_fits(const uint8_t *reference, uint64_t sum)
+{
+    return (uint32_t)sum == bw_get_u32(reference + REFERENCE_AT_SUM);
+}
+
 static bw_err check_sum(const uint8_t *reference, uint64_t sum)
 {
-    if ((uint32_t)sum == bw_get_u32(reference + REFERENCE_AT_SUM)) return BW_OK;
+    if (bw_value_sum_fits(reference, sum)) return BW_OK;
     return bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "page %u: the sum of this overflow value is wrong",
                    page_of(reference, 0));
 }
@@ -159,7 +170,7 @@ static bw_err join(struct txn *txn, uint32_t tree_id, const uint8_t *reference,
 bw_err bw_value_read(struct txn *txn, uint32_t tree_id, const uint8_t *reference,
                      struct bytes *out_value)
 {
-    bw_err err = check_reference(reference);
+    bw_err err = bw_value_check_reference(reference);
     if (err) return err;
     if (extents_of(reference) > 1) return join(txn, tree_id, reference, out_value);
     const uint8_t *extent;
@@ -175,7 +186,7 @@ bw_err bw_value_read(struct txn *txn, uint32_t tree_id, const uint8_t *reference
 bw_err bw_value_extents(struct txn *txn, uint32_t tree_id, const uint8_t *reference,
                         struct value_extents *out_extents)
 {
-    bw_err err = check_reference(reference);
+    bw_err err = bw_value_check_reference(reference);
     if (err) return err;
     for (uint32_t i = 0; i < extents_of(reference); i++) {
         const uint8_t *extent;
@@ -201,7 +212,7 @@ void bw_value_free(struct txn *txn, const struct value_extents *extents)
 
 bw_err bw_value_check(struct txn *txn, uint32_t tree_id, const uint8_t *reference)
 {
-    bw_err err = check_reference(reference);
+    bw_err err = bw_value_check_reference(reference);
     if (err) return err;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < extents_of(reference); i++) {

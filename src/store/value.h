@@ -36,6 +36,19 @@ struct value_extents {
     } extent[REFERENCE_EXTENTS_MAX];
 };
 
+/* Where a part of a value lies, by its reference. */
+struct value_part {
+    page_no page;
+    uint32_t pages, size; /* bytes of the value */
+};
+
+/* FILE_PAGES_CORRUPT when the numbers of a reference contradict each other (W1, W2). */
+MUST_CHECK bw_err bw_value_check_reference(const uint8_t *reference);
+/* Of a reference that was checked; parts go on until the value's length is reached. */
+struct value_part bw_value_part(const uint8_t *reference, uint32_t index);
+/* Is this the sum of the value's bytes (W3)? */
+bool bw_value_sum_fits(const uint8_t *reference, uint64_t sum);
+
 /* The value's length that a reference tells. */
 static inline uint64_t bw_value_length(const uint8_t *reference) { return bw_get_u64(reference); }
 

@@ -446,17 +446,17 @@ struct reach {
     uint32_t pages;
 };
 
-static bool visit(void *context, page_no page, uint32_t pages, uint64_t born)
+static bw_err visit(void *context, const struct met_extent *met, bool *out_enters)
 {
-    (void)born;
     struct reach *reach = context;
-    struct extent *extent = find(reach->txn, page);
+    struct extent *extent = find(reach->txn, met->page);
     CHECK(extent);
-    CHECK_EQ(extent->pages, pages);
-    CHECK(!reach->seen[page]);
-    reach->seen[page] = 1;
-    reach->pages += pages;
-    return true;
+    CHECK_EQ(extent->pages, met->pages);
+    CHECK(!reach->seen[met->page]);
+    reach->seen[met->page] = 1;
+    reach->pages += met->pages;
+    *out_enters = true;
+    return BW_OK;
 }
 
 void bw_fake_pager_check(struct txn *txn)

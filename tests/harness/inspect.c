@@ -39,7 +39,7 @@ static bool is_state(struct txn *txn, const struct world *world, const struct wo
     if (*difference) return fail(problem, "content", difference);
     if (!is_checked) return true;
     struct check_report report = {0};
-    err = bw_store_check(txn, &report);
+    err = bw_store_check(txn, NULL, &report);
     if (err) return fail_code(problem, "check", err);
     if (report.problems) return fail(problem, "check", report.first_problem);
     return true;

@@ -143,7 +143,7 @@ uint64_t sample_digest_of(struct store *store)
 void sample_prove(struct txn *txn)
 {
     struct check_report report;
-    CHECK_OK(bw_store_check(txn, &report));
+    CHECK_OK(bw_store_check(txn, NULL, &report));
     CHECK_TEXT(report.first_problem, "");
     CHECK_EQ(report.problems, 0);
 }

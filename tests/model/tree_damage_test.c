@@ -132,10 +132,11 @@ static void scan(uint64_t key)
     take(err);
 }
 
-static bool visit(void *context, page_no page, uint32_t pages, uint64_t born)
+static bw_err visit(void *context, const struct met_extent *extent, bool *out_enters)
 {
-    (void)context, (void)page, (void)pages, (void)born;
-    return true;
+    (void)context, (void)extent;
+    *out_enters = true;
+    return BW_OK;
 }
 
 static void check(void)

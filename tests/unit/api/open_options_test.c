@@ -141,9 +141,13 @@ static void options_that_contradict_are_refused(void)
     CHECK_TEXT(refusal_of(opt), "An error had occurred before during setting options");
 
     opt = pair_options("memory:options");
-    obx_opt_backup_restore(opt, "file", 0);
-    (void)refusal_of(opt);
-    CHECK_EQ(obx_last_error_code(), OBX_ERROR_FEATURE_NOT_AVAILABLE);
+    obx_opt_backup_restore(opt, "memory:missing", 0);
+    CHECK_TEXT(refusal_of(opt), "There is no such backup file: memory:missing");
+
+    opt = pair_options("memory:options");
+    obx_opt_backup_restore(opt, "memory:missing", 0);
+    obx_opt_backup_restore(opt, NULL, 0);
+    pair_end(obx_store_open(opt), "memory:options");
 }
 
 static void consuming_closes_the_handle(void)

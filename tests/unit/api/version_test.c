@@ -54,6 +54,7 @@ static void features_are_what_this_build_has(void)
 {
     obx_last_error_clear();
     CHECK_EQ(obx_has_feature(OBXFeature_ResultArray), sizeof(void *) == 8);
+    CHECK(obx_has_feature(OBXFeature_Backup));
     CHECK(!obx_has_feature(OBXFeature_Sync));
     CHECK(!obx_has_feature((OBXFeature)99));
     CHECK_EQ(obx_last_error_code(), 0);

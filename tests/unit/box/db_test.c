@@ -187,7 +187,7 @@ static void the_data_of_a_removed_entity_goes(void)
     CHECK_EQ(sample_next_id(sample_box(db, 2)), 1);
     txn = sample_begin(db, TXN_READ);
     struct check_report report;
-    CHECK_OK(bw_store_check(txn, &report));
+    CHECK_OK(bw_store_check(txn, NULL, &report));
     CHECK_TEXT(report.first_problem, "");
     bw_txn_abort(txn);
     bw_db_close(db);

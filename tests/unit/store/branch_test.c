@@ -16,7 +16,7 @@ static uint8_t *branch_of(unsigned children)
         const struct branch_child child = {.key = UINT64_C(10) * i, .ref = 100 + i, .count = i + 1};
         bw_branch_splice(branch, i, 0, &child, 1);
     }
-    CHECK(bw_branch_is_sound(branch) && bw_branch_is_clean(branch));
+    CHECK(bw_branch_is_sound(branch) && !bw_branch_problem(branch, 1, UINT64_MAX));
     return branch;
 }
 
@@ -61,9 +61,23 @@ static void a_run_of_children_becomes_another_run(void)
     CHECK_EQ(bw_branch_children(branch), 2);
     CHECK_EQ(bw_branch_key(branch, 1), 50);
     CHECK_EQ(bw_branch_total(branch), 1 + 6); // B3
-    CHECK(bw_branch_is_clean(branch));        // B4
+    CHECK(!bw_branch_problem(branch, 1, 50)); // B4
     bw_branch_set_count(branch, 2, 1);
-    CHECK(!bw_branch_is_clean(branch));
+    CHECK_TEXT(bw_branch_problem(branch, 1, 50), "unused bytes of a branch are not zero");
+    free(branch);
+}
+
+static void keys_out_of_order_or_bounds_are_a_problem(void) // B1, B2
+{
+    const char *const wanted = "has keys out of order";
+    uint8_t *branch = branch_of(5); // keys 0, 10, ... 40
+    CHECK(!bw_branch_problem(branch, 10, 40));
+    CHECK_TEXT(bw_branch_problem(branch, 11, UINT64_MAX), wanted);
+    CHECK_TEXT(bw_branch_problem(branch, 1, 39), wanted);
+    bw_branch_set_key(branch, 3, 20);
+    CHECK_TEXT(bw_branch_problem(branch, 1, UINT64_MAX), wanted);
+    bw_branch_set_key(branch, 2, UINT64_MAX);
+    CHECK_TEXT(bw_branch_problem(branch, 1, UINT64_MAX), wanted);
     free(branch);
 }
 
@@ -114,5 +128,6 @@ static void reading_refuses_another_level_and_impossible_headers(void)
 
 RUN_TESTS(TEST(a_key_belongs_to_the_last_child_whose_bound_is_not_above_it),
           TEST(the_first_key_is_not_looked_at), TEST(a_run_of_children_becomes_another_run),
-          TEST(children_move_between_branches), TEST(the_overflow_bit_of_any_child_is_seen),
+          TEST(keys_out_of_order_or_bounds_are_a_problem), TEST(children_move_between_branches),
+          TEST(the_overflow_bit_of_any_child_is_seen),
           TEST(reading_refuses_another_level_and_impossible_headers))

@@ -130,7 +130,7 @@ static bool is_a_state_that_was(struct store *store)
     if (err) CHECK_EQ(err, BW_ERR_FILE_PAGES_CORRUPT);
     else CHECK_EQ(digest, original.digests[n]);
     read_values(txn, n);
-    CHECK_OK(bw_store_check(txn, &report));
+    CHECK_OK(bw_store_check(txn, NULL, &report));
     if (err) CHECK(report.problems > 0);
     bw_txn_abort(txn);
     damage_read += err != 0;

@@ -78,7 +78,26 @@ static void the_checksum_is_the_chained_hash_of_the_contract(void)
     CHECK_EQ(bw_page_checksum(sums, 65, SALT), bw_hash64(bytes + 64 * 8, 8, first));
 }
 
+static void an_extent_fits_its_checksum_as_it_is_and_not_otherwise(void)
+{
+    static uint8_t extent[70 * PAGE_SIZE];
+    uint64_t sums[70];
+    for (size_t i = 0; i < sizeof(extent); i++) extent[i] = (uint8_t)(i * 5);
+    for (uint32_t pages = 1; pages <= 70; pages += 23) {
+        bw_page_sums(extent, pages, SALT, sums);
+        bw_put_u64(extent, bw_page_checksum(sums, pages, SALT));
+        CHECK(bw_page_fits(extent, pages, SALT));
+        CHECK(!bw_page_fits(extent, pages, SALT + 1));
+        for (size_t at = 0; at < (size_t)pages * PAGE_SIZE; at += 509) {
+            extent[at] ^= 16;
+            CHECK(!bw_page_fits(extent, pages, SALT));
+            extent[at] ^= 16;
+        }
+    }
+}
+
 RUN_TESTS(TEST(a_reference_keeps_page_length_and_overflow),
           TEST(the_length_of_an_extent_is_where_its_kind_keeps_it),
           TEST(every_byte_but_the_checksum_changes_a_sum), TEST(every_sum_changes_the_checksum),
-          TEST(the_checksum_is_the_chained_hash_of_the_contract))
+          TEST(the_checksum_is_the_chained_hash_of_the_contract),
+          TEST(an_extent_fits_its_checksum_as_it_is_and_not_otherwise))

@@ -127,7 +127,7 @@ static void mend_slot(void)
 static const char *problem_of(struct txn *txn)
 {
     static struct check_report report;
-    CHECK_OK(bw_store_check(txn, &report));
+    CHECK_OK(bw_store_check(txn, NULL, &report));
     CHECK_EQ(report.problems != 0, report.first_problem[0] != 0);
     return report.first_problem;
 }
@@ -163,7 +163,7 @@ static void a_store_without_a_commit_is_whole(void)
     store = sample_open(&sim.disk);
     struct check_report report;
     struct txn *txn = sample_begin(store, TXN_READ);
-    CHECK_OK(bw_store_check(txn, &report));
+    CHECK_OK(bw_store_check(txn, NULL, &report));
     CHECK_EQ(report.problems, 0);
     CHECK_EQ(report.pages, 0);
     bw_txn_abort(txn);
@@ -182,7 +182,7 @@ static void the_report_counts_what_is_there(void)
     struct check_report report;
     struct store_info info;
     struct txn *txn = sample_begin(store, TXN_READ);
-    CHECK_OK(bw_store_check(txn, &report));
+    CHECK_OK(bw_store_check(txn, NULL, &report));
     bw_txn_abort(txn);
     bw_store_info(store, &info);
     CHECK_EQ(report.keys, MANY + FEW + 5);
@@ -305,6 +305,35 @@ static void change_value(void)
 
 static void break_value(void) { page_bytes(value_page())[2 * PAGE_SIZE + 5] ^= 1; }
 
+static void turn_leaf(void)
+{
+    uint8_t *slots = page_bytes(root_of(3)) + LEAF_SLOTS_AT, slot[LEAF_SLOT_SPARSE];
+    CHECK(!bw_leaf_is_dense(page_bytes(root_of(3))));
+    memcpy(slot, slots, sizeof(slot));
+    memcpy(slots, slots + sizeof(slot), sizeof(slot));
+    memcpy(slots + sizeof(slot), slot, sizeof(slot));
+    mend_page(root_of(3));
+}
+
+static void turn_branch(void)
+{
+    uint8_t *branch = page_bytes(root_of(1));
+    bw_branch_set_key(branch, 2, bw_branch_key(branch, 3) + 1);
+    mend_page(root_of(1));
+}
+
+static void let_value_be_born_late(void)
+{
+    bw_put_u64(page_bytes(value_page()) + PAGE_AT_BORN, 99);
+    mend_page(value_page());
+}
+
+static void be_of_another_level(void)
+{
+    bw_put_u16(page_bytes(root_of(1)) + PAGE_AT_LOWER, 2);
+    mend_page(root_of(1));
+}
+
 static void damage_of_trees_is_found(void)
 {
     static const struct {
@@ -330,9 +359,97 @@ static void damage_of_trees_is_found(void)
         {pad_with_rubbish, "not zero"},
         {change_value, "sum"},
         {break_value, "checksum does not fit"},
+        {turn_leaf, "out of bounds or order"},
+        {turn_branch, "keys out of order"},
+        {let_value_be_born_late, "younger"},
+        {be_of_another_level, "not a branch of level"},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         expect_found(table[i].change, false, table[i].wanted);
+}
+
+static void problems_are_counted_and_the_first_few_are_told(void)
+{
+    begin(false);
+    break_checksum();
+    change_value();
+    miscount_child();
+    count_more_bytes();
+    mend_slot();
+    reopen();
+    struct txn *txn = sample_begin(store, TXN_READ);
+    struct check_report report;
+    CHECK_OK(bw_store_check(txn, NULL, &report));
+    CHECK_EQ(report.first_page, root_of(1));
+    CHECK(strstr(report.first_problem, "counts the keys of a child wrongly") != NULL);
+    CHECK(strstr(report.next_problems[0], "sum") != NULL);
+    CHECK(strstr(report.next_problems[1], "tree 2: its count, bytes") != NULL);
+    CHECK(strstr(report.next_problems[2], "checksum does not fit") != NULL);
+    CHECK(report.problems >= 4 && !report.pages_are_sound);
+    bw_txn_abort(txn);
+    end();
+}
+
+struct listener {
+    uint64_t calls, last, total, stop_after;
+};
+
+static bool listen_to(void *user, uint64_t done, uint64_t total)
+{
+    struct listener *listener = user;
+    CHECK(done <= total && done >= listener->last);
+    CHECK(!listener->calls || total == listener->total);
+    listener->last = done;
+    listener->total = total;
+    return ++listener->calls != listener->stop_after;
+}
+
+static void progress_is_told_and_may_cancel(void)
+{
+    begin(false);
+    sample_commit(store = sample_open(&sim.disk), 1, MANY + 1, 20000, SMALL_VALUE, 1);
+    struct txn *txn = sample_begin(store, TXN_READ);
+    struct listener listener = {0};
+    const struct progress progress = {listen_to, &listener};
+    struct check_report report;
+    CHECK_OK(bw_store_check(txn, &progress, &report));
+    CHECK(listener.calls > 2);
+    CHECK_EQ(listener.last, listener.total);
+    CHECK_EQ(listener.total, report.pages);
+    const uint64_t calls = listener.calls;
+    for (uint64_t stop = 1; stop <= calls; stop++) {
+        listener = (struct listener){.stop_after = stop};
+        report.problems = 77;
+        CHECK_ERR(bw_store_check(txn, &progress, &report), BW_ERR_CANCELLED);
+        CHECK_EQ(report.problems, 77); // nothing is told of half a check
+        CHECK_EQ(listener.calls, stop);
+    }
+    bw_txn_abort(txn);
+    end();
+}
+
+static bool commit_meanwhile(void *user, uint64_t done, uint64_t total)
+{
+    unsigned *version = user;
+    (void)done, (void)total;
+    sample_commit(store, 1, 1, 50, SMALL_VALUE, ++*version);
+    return true;
+}
+
+static void commits_go_on_while_a_snapshot_is_proved(void)
+{
+    begin(false);
+    store = sample_open(&sim.disk);
+    struct txn *txn = sample_begin(store, TXN_READ);
+    unsigned version = 1;
+    const struct progress progress = {commit_meanwhile, &version};
+    struct check_report report;
+    CHECK_OK(bw_store_check(txn, &progress, &report));
+    CHECK_TEXT(report.first_problem, "");
+    CHECK(version > 2); // both slots were written meanwhile
+    bw_txn_abort(txn);
+    sample_prove_store(store);
+    end();
 }
 
 static void what_was_verified_before_is_not_believed(void)
@@ -601,7 +718,7 @@ static void running_out_of_memory_is_an_error_and_no_verdict(void)
         struct check_report report = {.keys = 77};
         struct txn *txn = sample_begin(store, TXN_READ);
         bw_memory_fail_after(allowed);
-        bw_err err = bw_store_check(txn, &report);
+        bw_err err = bw_store_check(txn, NULL, &report);
         bw_memory_fail_after(-1);
         bw_txn_abort(txn);
         if (!err) {
@@ -625,7 +742,7 @@ static void a_disk_that_does_not_read_is_an_error_or_a_problem(void)
         struct txn *txn = sample_begin(store, TXN_READ);
         relay.has_failed = false;
         relay.fail_after = calls;
-        bw_err err = bw_store_check(txn, &report);
+        bw_err err = bw_store_check(txn, NULL, &report);
         relay.fail_after = -1;
         bw_txn_abort(txn);
         CHECK_EQ(err != 0 || report.problems > 0, relay.has_failed);
@@ -638,6 +755,8 @@ static void a_disk_that_does_not_read_is_an_error_or_a_problem(void)
 
 RUN_TESTS(TEST(a_store_without_a_commit_is_whole), TEST(the_report_counts_what_is_there),
           TEST(a_store_is_whole_at_every_moment_of_a_transaction), TEST(damage_of_trees_is_found),
+          TEST(problems_are_counted_and_the_first_few_are_told),
+          TEST(progress_is_told_and_may_cancel), TEST(commits_go_on_while_a_snapshot_is_proved),
           TEST(what_was_verified_before_is_not_believed), TEST(damage_of_the_catalogue_is_found),
           TEST(damage_of_the_schema_is_found), TEST(damage_of_the_bitmap_is_found),
           TEST(damage_of_regions_is_found), TEST(a_bit_of_the_last_region_beyond_the_end_is_found),

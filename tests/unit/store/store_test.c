@@ -550,6 +550,24 @@ static void removing_deletes_the_file_and_no_more(void)
     sample_expect_nothing_left();
 }
 
+/* Who opened it before, and gets its lock now, must see that there is nothing any more. */
+static void what_is_removed_is_empty_for_who_has_it_open(void)
+{
+    struct file file;
+    struct file_info info;
+    bool found = false;
+    begin();
+    struct store *store = sample_open(&sim.disk);
+    sample_commit(store, 1, 1, 1, 10, 1);
+    bw_store_close(store);
+    CHECK_OK(sim.disk.open(&sim.disk, SAMPLE_FILE, OPEN_WRITE, 0, &file, &found));
+    CHECK_OK(bw_store_remove(&sim.disk, SAMPLE_DIRECTORY));
+    CHECK_OK(sim.disk.info(file, &info));
+    CHECK_EQ(info.size, 0); // O2
+    sim.disk.close(file);
+    end();
+}
+
 static void a_store_in_memory_lives_until_it_is_removed(void)
 {
     struct store_options options = sample_options(bw_disk_memory());
@@ -729,7 +747,8 @@ RUN_TESTS(
     TEST(a_write_transaction_cannot_be_committed_by_a_child), TEST(reading_needs_a_store),
     TEST(a_store_that_must_exist_is_not_made), TEST(a_store_without_a_commit_is_new_again),
     TEST(info_tells_of_the_newest_commit), TEST(an_open_store_is_found_by_its_directory),
-    TEST(removing_deletes_the_file_and_no_more), TEST(a_store_in_memory_lives_until_it_is_removed),
+    TEST(removing_deletes_the_file_and_no_more), TEST(what_is_removed_is_empty_for_who_has_it_open),
+    TEST(a_store_in_memory_lives_until_it_is_removed),
     TEST(a_limit_too_small_for_any_store_is_refused),
     TEST(a_file_in_the_place_of_the_directory_is_an_error),
     TEST(a_directory_without_its_parent_is_an_error), TEST(a_store_of_real_files_is_found_again),

@@ -17,13 +17,14 @@ struct visits {
     uint64_t born_max;
 };
 
-static bool visit(void *context, page_no page, uint32_t pages, uint64_t born)
+static bw_err visit(void *context, const struct met_extent *extent, bool *out_enters)
 {
     struct visits *visits = context;
     visits->extents++;
-    visits->pages += pages;
-    if (born > visits->born_max) visits->born_max = born;
-    return page != visits->refused;
+    visits->pages += extent->pages;
+    if (extent->born > visits->born_max) visits->born_max = extent->born;
+    *out_enters = extent->page != visits->refused;
+    return BW_OK;
 }
 
 static struct visits check_tree(void)
