@@ -6,6 +6,8 @@
 #include "api/store_handle.h"
 #include "api/visit.h"
 
+enum { TAKEN_MAX = 64 }; // objects that are asked for at once
+
 OBX_box *obx_box(OBX_store *store, obx_schema_id entity_id)
 {
     OBX_box *box = NULL;
@@ -82,12 +84,12 @@ OBX_bytes_array *obx_box_get_many(OBX_box *box, const OBX_id_array *ids)
     if (err) return NULL;
     OBX_bytes_array *array = bw_array_bytes(ids->count);
     if (!array) err = BW_ERR_NO_MEMORY;
-    for (size_t i = 0; !err && i < ids->count; i++) {
-        struct bytes object;
-        bool is_found = false;
-        err = bw_box_get(access.box, access.txn, ids->ids[i], &object, &is_found);
-        if (!err && is_found) {
-            array->bytes[i] = (OBX_bytes){.data = object.data, .size = object.size};
+    for (size_t at = 0; !err && at < ids->count; at += TAKEN_MAX) {
+        struct bytes objects[TAKEN_MAX];
+        const size_t count = ids->count - at < TAKEN_MAX ? ids->count - at : TAKEN_MAX;
+        err = bw_box_get_many(access.box, access.txn, ids->ids + at, count, objects);
+        for (size_t i = 0; !err && i < count; i++) {
+            array->bytes[at + i] = (OBX_bytes){objects[i].data, objects[i].size};
         }
     }
     err = bw_access_end(&access, err);

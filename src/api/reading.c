@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/reading.h"
 
+enum { TAKEN_MAX = 64 }; // entries that are taken from a cursor at once
+
 bw_err bw_reading_count(struct box *box, struct txn *txn, uint64_t offset, uint64_t limit,
                         uint64_t *out_count)
 {
@@ -17,16 +19,21 @@ static bw_err fill(struct box *box, struct txn *txn, uint64_t offset, uint64_t c
                    OBX_bytes *objects, obx_id *ids)
 {
     struct cursor cursor;
+    struct cursor_entry entries[TAKEN_MAX];
     bw_box_cursor(box, txn, &cursor);
-    uint64_t end = count ? offset + count : 0;
-    for (uint64_t i = 0; i < end; i++) {
-        bool is_found = false;
-        bw_err err = bw_cursor_next(&cursor, &is_found);
-        if (err || !is_found) return err;
-        if (i < offset) continue;
-        if (ids) ids[i - offset] = cursor.key;
-        if (objects)
-            objects[i - offset] = (OBX_bytes){.data = cursor.value.data, .size = cursor.value.size};
+    const uint64_t end = count ? offset + count : 0;
+    size_t taken = 0;
+    for (uint64_t at = 0; at < end; at += taken) {
+        const size_t max = end - at < TAKEN_MAX ? (size_t)(end - at) : TAKEN_MAX;
+        bw_err err = bw_cursor_next_many(&cursor, entries, max, &taken);
+        if (err || !taken) return err;
+        for (size_t i = 0; i < taken; i++) {
+            if (at + i < offset) continue;
+            const struct cursor_entry *entry = &entries[i];
+            if (ids) ids[at + i - offset] = entry->key;
+            if (objects)
+                objects[at + i - offset] = (OBX_bytes){entry->value.data, entry->value.size};
+        }
     }
     return BW_OK;
 }

@@ -33,21 +33,20 @@ bw_err bw_thread_txn_check_thread(const OBX_txn *txn)
                    number_of(txn), thread);
 }
 
-bw_err bw_thread_txn_use(const OBX_txn *top, bool to_write)
+bw_err bw_thread_txn_refuse_use(const OBX_txn *top)
 {
-    if (UNLIKELY(!top->txn)) return bw_thread_txn_refuse(top);
-    const uint32_t state = atomic_load_explicit(&top->core->state, memory_order_relaxed);
-    if (UNLIKELY(state != CORE_OPEN)) {
-        if (state == CORE_CLOSING) return bw_fail(BW_ERR_SHUTTING_DOWN, "Store is closing");
+    if (!top->txn) return bw_thread_txn_refuse(top);
+    switch (atomic_load_explicit(&top->core->state, memory_order_relaxed)) {
+    case CORE_OPEN:
+        return bw_fail(BW_ERR_ILLEGAL_STATE,
+                       "Cannot start a write transaction inside a read only transaction");
+    case CORE_CLOSING:
+        return bw_fail(BW_ERR_SHUTTING_DOWN, "Store is closing");
+    default:
         return bw_fail(BW_ERR_ILLEGAL_STATE,
                        "TX is not active anymore: #%" PRIu64 " (its store was closed)",
                        number_of(top));
     }
-    if (to_write && !top->writes) {
-        return bw_fail(BW_ERR_ILLEGAL_STATE,
-                       "Cannot start a write transaction inside a read only transaction");
-    }
-    return BW_OK;
 }
 
 // ---- beginning ----

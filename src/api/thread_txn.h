@@ -39,8 +39,18 @@ _Static_assert(sizeof(struct OBX_txn) <= 128, "a transaction has to fit its slot
 /* The calling thread's top on a store, or NULL. */
 OBX_txn *bw_thread_txn_find(uint64_t core_id);
 
+/* Say why a call cannot work in the top's transaction. */
+MUST_CHECK bw_err bw_thread_txn_refuse_use(const OBX_txn *top);
+
 /* May a call of this thread work in the top's transaction? Else ILLEGAL_STATE or SHUTTING_DOWN. */
-MUST_CHECK bw_err bw_thread_txn_use(const OBX_txn *top, bool to_write);
+static inline MUST_CHECK bw_err bw_thread_txn_use(const OBX_txn *top, bool to_write)
+{
+    if (LIKELY(top->txn && (!to_write || top->writes) &&
+               atomic_load_explicit(&top->core->state, memory_order_relaxed) == CORE_OPEN)) {
+        return BW_OK;
+    }
+    return bw_thread_txn_refuse_use(top);
+}
 
 /* Begin, or join the thread's top. */
 MUST_CHECK bw_err bw_thread_txn_begin(struct core *core, uint64_t core_id, enum txn_mode mode,

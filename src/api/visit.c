@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/visit.h"
 
+enum { TAKEN_MAX = 64 }; // objects that are taken from a cursor at once
+
 bw_err bw_visit_begin(struct visit *visit, const struct place *place)
 {
     *visit = (struct visit){.box = place->box, .core = place->core};
@@ -16,28 +18,30 @@ bw_err bw_visit_begin(struct visit *visit, const struct place *place)
     return BW_OK;
 }
 
-bw_err bw_visit_show(struct visit *visit, struct bytes object, obx_data_visitor *visitor,
-                     void *user_data)
+// A program that writes may take away what follows each time it is shown something.
+static size_t take_max(const struct visit *visit, uint64_t left)
 {
-    visit->is_over = !visitor(object.data, object.size, user_data);
-    if (visit->is_over) return BW_OK;
-    return bw_thread_txn_use(visit->handle->top, false);
+    if (bw_txn_writes(visit->txn)) return 1;
+    return left < TAKEN_MAX ? (size_t)left : TAKEN_MAX;
 }
 
 bw_err bw_visit_all(struct visit *visit, uint64_t offset, uint64_t limit, obx_data_visitor *visitor,
                     void *user_data)
 {
     struct cursor cursor;
+    struct cursor_entry entries[TAKEN_MAX];
     bw_box_cursor(visit->box, visit->txn, &cursor);
     const uint64_t end = limit > 0 && limit < UINT64_MAX - offset ? offset + limit : UINT64_MAX;
-    for (uint64_t at = 0; at < end && !visit->is_over; at++) {
-        bool is_found = false;
-        bw_err err = bw_cursor_next(&cursor, &is_found);
-        if (err) return err;
-        if (!is_found) break;
-        if (at < offset) continue;
-        err = bw_visit_show(visit, cursor.value, visitor, user_data);
-        if (err) return err;
+    for (uint64_t at = 0; at < end;) {
+        size_t count = 0;
+        bw_err err = bw_cursor_next_many(&cursor, entries, take_max(visit, end - at), &count);
+        if (err || !count) return err;
+        size_t i = at < offset ? (offset - at < count ? (size_t)(offset - at) : count) : 0;
+        for (; i < count; i++) {
+            err = bw_visit_show(visit, entries[i].value, visitor, user_data);
+            if (err || visit->is_over) return err;
+        }
+        at += count;
     }
     return BW_OK;
 }

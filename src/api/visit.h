@@ -24,8 +24,13 @@ struct visit {
 MUST_CHECK bw_err bw_visit_begin(struct visit *visit, const struct place *place);
 
 /* Show one object, or {NULL, 0}. ILLEGAL_STATE: the visitor has ended the transaction. */
-MUST_CHECK bw_err bw_visit_show(struct visit *visit, struct bytes object, obx_data_visitor *visitor,
-                                void *user_data);
+static inline MUST_CHECK bw_err bw_visit_show(struct visit *visit, struct bytes object,
+                                              obx_data_visitor *visitor, void *user_data)
+{
+    visit->is_over = !visitor(object.data, object.size, user_data);
+    if (UNLIKELY(visit->is_over)) return BW_OK;
+    return bw_thread_txn_use(visit->handle->top, false);
+}
 
 /* Show all objects from the `offset`th on, up to `limit` (0: no limit) of them. */
 MUST_CHECK bw_err bw_visit_all(struct visit *visit, uint64_t offset, uint64_t limit,

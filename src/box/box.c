@@ -21,6 +21,16 @@ bw_err bw_box_get(struct box *box, struct txn *txn, uint64_t id, struct bytes *o
     return err ? err : bw_tree_get(txn, box->tree_id, id, out_object, out_found);
 }
 
+bw_err bw_box_get_many(struct box *box, struct txn *txn, const uint64_t *ids, size_t count,
+                       struct bytes *out_objects)
+{
+    for (size_t i = 0; i < count; i++) {
+        bw_err err = check_id(box, ids[i]);
+        if (err) return err;
+    }
+    return bw_tree_get_many(txn, box->tree_id, ids, count, out_objects);
+}
+
 bw_err bw_box_contains(struct box *box, struct txn *txn, uint64_t id, bool *out_found)
 {
     struct bytes ignored;

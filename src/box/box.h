@@ -150,6 +150,9 @@ MUST_CHECK bw_err bw_box_put_packed(struct box *box, struct txn *txn, const stru
 
 MUST_CHECK bw_err bw_box_get(struct box *box, struct txn *txn, uint64_t id,
                              struct bytes *out_object, bool *out_found);
+/* Many, in any order; {NULL, 0}: there is no such object. */
+MUST_CHECK bw_err bw_box_get_many(struct box *box, struct txn *txn, const uint64_t *ids,
+                                  size_t count, struct bytes *out_objects);
 MUST_CHECK bw_err bw_box_contains(struct box *box, struct txn *txn, uint64_t id, bool *out_found);
 MUST_CHECK bw_err bw_box_remove(struct box *box, struct txn *txn, uint64_t id, bool *out_removed);
 MUST_CHECK bw_err bw_box_remove_many(struct box *box, struct txn *txn, const uint64_t *ids,

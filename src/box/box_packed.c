@@ -90,10 +90,11 @@ static bw_err check_layout(const struct batch *batch)
 
 static bw_err check_buffers(struct batch *batch)
 {
+    struct flat_pattern pattern = {0};
     for (size_t i = 0; i < batch->objects->count; i++) {
-        struct object object;
-        bw_err err = bw_object_check(batch->box, object_at(batch->objects, i), &object);
-        if (!err && !object.id_at) err = bw_object_no_id(batch->box);
+        const struct bytes bytes = object_at(batch->objects, i);
+        bw_err err = bw_object_check(batch->box, bytes, &pattern);
+        if (!err && !bw_object_of(batch->box, bytes).id_at) err = bw_object_no_id(batch->box);
         if (UNLIKELY(err)) return at_index(batch, i, err);
     }
     return BW_OK;
@@ -210,7 +211,7 @@ static bw_err check(struct batch *batch)
 static bw_err write_one(const struct batch *batch, size_t i, uint64_t id)
 {
     const struct bytes bytes = object_at(batch->objects, i);
-    struct object object = bw_object_again(batch->box, bytes);
+    const struct object object = bw_object_of(batch->box, bytes);
     if (id <= batch->max_key) {
         struct bytes stored;
         bool is_found;

@@ -12,38 +12,49 @@
 #include "box/id_set.h"
 #include "box/object.h"
 
+enum { AHEAD = 8 }; // objects of a batch that are on their way from memory
+
 static bw_err check_mode(enum put_mode mode)
 {
     if (mode >= PUT_ANY && mode <= PUT_NEW) return BW_OK;
     return bw_fail(BW_ERR_ILLEGAL_ARGUMENT, "Illegal put mode: %d", (int)mode);
 }
 
-/* What is stored under the id; nothing is looked up when no object can be. */
-static bw_err find(struct box *box, struct txn *txn, uint64_t id, struct bytes *out_stored,
-                   bool *out_found)
+/* Before the first put of a call, with ids up to id_max; gives the highest id that is stored. */
+static bw_err begin(struct box *box, struct txn *txn, uint64_t id_max, uint64_t *out_stored_max)
 {
-    *out_found = false;
+    ASSERT(bw_txn_writes(txn));
     struct tree_stat stat;
-    bw_err err = bw_tree_stat(txn, box->tree_id, &stat);
-    if (err || id > stat.max_key) return err;
-    return bw_tree_get(txn, box->tree_id, id, out_stored, out_found);
+    bw_err err = bw_box_touch(box, txn);
+    if (!err) err = bw_tree_stat(txn, box->tree_id, &stat);
+    if (err) return err;
+    bw_box_note_id(box, id_max);
+    *out_stored_max = stat.max_key;
+    return BW_OK;
+}
+
+/* Nothing is looked up for an id behind *stored_max, the highest one that may be stored. */
+static bw_err put_next(struct box *box, struct txn *txn, uint64_t id, const struct object *object,
+                       enum put_mode mode, uint64_t *stored_max)
+{
+    struct bytes stored;
+    bool is_found = false;
+    bw_err err = id > *stored_max ? BW_OK : bw_tree_get(txn, box->tree_id, id, &stored, &is_found);
+    if (err) return err;
+    if (is_found && mode == PUT_INSERT) return BW_ERR_ID_ALREADY_EXISTS;
+    if (!is_found && mode == PUT_UPDATE) return BW_ERR_ID_NOT_FOUND;
+    if (is_found && bw_object_is_stored(object, id, stored)) return BW_OK; // U2
+    err = bw_object_store(box, txn, id, object, false);
+    if (!err && id > *stored_max) *stored_max = id;
+    return err;
 }
 
 static bw_err put(struct box *box, struct txn *txn, uint64_t id, const struct object *object,
                   enum put_mode mode)
 {
-    ASSERT(bw_txn_writes(txn));
-    bw_err err = bw_box_touch(box, txn);
-    if (err) return err;
-    struct bytes stored;
-    bool is_found;
-    err = find(box, txn, id, &stored, &is_found);
-    if (err) return err;
-    if (is_found && mode == PUT_INSERT) return BW_ERR_ID_ALREADY_EXISTS;
-    if (!is_found && mode == PUT_UPDATE) return BW_ERR_ID_NOT_FOUND;
-    if (is_found && bw_object_is_stored(object, id, stored)) return BW_OK; // U2
-    bw_box_note_id(box, id);
-    return bw_object_store(box, txn, id, object, false);
+    uint64_t stored_max;
+    bw_err err = begin(box, txn, id, &stored_max);
+    return err ? err : put_next(box, txn, id, object, mode, &stored_max);
 }
 
 static bw_err explain(const struct box *box, uint64_t id, bw_err err)
@@ -61,14 +72,16 @@ static bw_err explain(const struct box *box, uint64_t id, bw_err err)
 bw_err bw_box_put(struct box *box, struct txn *txn, uint64_t id, struct bytes object,
                   enum put_mode mode)
 {
-    struct object checked;
     bw_err err = check_mode(mode);
     if (!err) err = bw_box_check_explicit_id(box, id);
     if (err) return err;
-    err = bw_object_check(box, object, &checked);
-    if (!err) return explain(box, id, put(box, txn, id, &checked, mode));
-    bw_reason_place()->id = id;
-    return err;
+    err = bw_object_check(box, object, &(struct flat_pattern){0});
+    if (err) {
+        bw_reason_place()->id = id;
+        return err;
+    }
+    const struct object checked = bw_object_of(box, object);
+    return explain(box, id, put(box, txn, id, &checked, mode));
 }
 
 // ---- the id in the bytes ----
@@ -88,10 +101,11 @@ static bw_err put_new(struct box *box, struct txn *txn, const struct object *obj
 bw_err bw_box_put_object(struct box *box, struct txn *txn, uint8_t *object, size_t size,
                          enum put_mode mode, uint64_t *out_id)
 {
-    struct object checked;
+    const struct bytes bytes = {object, size};
     bw_err err = check_mode(mode);
-    if (!err) err = bw_object_check(box, (struct bytes){object, size}, &checked);
+    if (!err) err = bw_object_check(box, bytes, &(struct flat_pattern){0});
     if (err) return err;
+    const struct object checked = bw_object_of(box, bytes);
     if (!checked.id_at) return bw_object_no_id(box);
 
     uint64_t id = bw_object_id(&checked);
@@ -127,10 +141,11 @@ static bw_err at_index(bw_err err, size_t index)
 static bw_err check_many(const struct box *box, const struct bytes *objects, const uint64_t *ids,
                          size_t count)
 {
+    struct flat_pattern pattern = {0};
     for (size_t i = 0; i < count; i++) {
-        struct object checked;
+        if (i + AHEAD < count) PREFETCH(objects[i + AHEAD].data);
         bw_err err = bw_box_check_explicit_id(box, ids[i]);
-        if (!err) err = bw_object_check(box, objects[i], &checked);
+        if (!err) err = bw_object_check(box, objects[i], &pattern);
         if (err) return at_index(err, i);
     }
     return BW_OK;
@@ -148,7 +163,7 @@ static bw_err check_existence(struct box *box, struct txn *txn, const uint64_t *
     for (size_t i = 0; i < count && !err; i++) {
         struct bytes stored;
         bool is_found, is_repeated = seen.slots && !bw_id_set_add(&seen, ids[i]);
-        err = find(box, txn, ids[i], &stored, &is_found);
+        err = bw_tree_get(txn, box->tree_id, ids[i], &stored, &is_found);
         if (!err && is_insert && (is_found || is_repeated)) err = BW_ERR_ID_ALREADY_EXISTS;
         if (!err && !is_insert && !is_found) err = BW_ERR_ID_NOT_FOUND;
     }
@@ -168,9 +183,14 @@ bw_err bw_box_put_many(struct box *box, struct txn *txn, const struct bytes *obj
     if (err) return err;
 
     bw_err first_refusal = BW_OK;
+    uint64_t stored_max = 0, id_max = 0;
+    for (size_t i = 0; i < count; i++) id_max = ids[i] > id_max ? ids[i] : id_max;
+    if (count) err = begin(box, txn, id_max, &stored_max);
+    if (err) return err;
     for (size_t i = 0; i < count; i++) {
-        struct object object = bw_object_again(box, objects[i]);
-        err = put(box, txn, ids[i], &object, mode);
+        if (i + AHEAD < count) PREFETCH(objects[i + AHEAD].data);
+        const struct object object = bw_object_of(box, objects[i]);
+        err = put_next(box, txn, ids[i], &object, mode, &stored_max);
         bool is_refusal = err == BW_ERR_ID_ALREADY_EXISTS || err == BW_ERR_ID_NOT_FOUND;
         if (err && !is_refusal) return at_index(err, i);
         if (err && !first_refusal) first_refusal = err;

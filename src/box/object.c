@@ -60,19 +60,6 @@ static bw_err refuse(const struct box *box, size_t field, const char *why)
     return err;
 }
 
-static struct object make(const struct box *box, struct bytes bytes, const struct flat_table *table)
-{
-    struct object object = {.bytes = bytes};
-    const uint8_t *id = bw_flat_field(table, box->fields.id_slot);
-    if (id) object.id_at = (uint32_t)(id - bytes.data);
-    // A table without a slot that is not named, the usual case, is recognized by its size.
-    size_t slot_count = (table->vtable_size - 4u) / 2u;
-    size_t named_count = (size_t)box->fields.items[box->fields.count - 1].slot + 1;
-    if (UNLIKELY(box->has_gaps || slot_count > named_count))
-        object.has_strangers = bw_flat_has_strangers(table, box->fields.items, box->fields.count);
-    return object;
-}
-
 /* Better no object than two that promise to be one of a kind. */
 static bw_err refuse_unique(const struct box *box)
 {
@@ -85,7 +72,7 @@ static bw_err refuse_unique(const struct box *box)
     return err;
 }
 
-bw_err bw_object_check(const struct box *box, struct bytes bytes, struct object *out_object)
+bw_err bw_object_check(const struct box *box, struct bytes bytes, struct flat_pattern *pattern)
 {
     if (UNLIKELY(box->unique != NULL)) return refuse_unique(box);
     if (bytes.size == 0)
@@ -99,19 +86,10 @@ bw_err bw_object_check(const struct box *box, struct bytes bytes, struct object 
     if (bytes.size > BOX_OBJECT_MAX)
         return refuse(box, box->fields.count, "it is larger than 2 GB");
 
-    struct flat_table table;
     size_t field;
     const char *why;
-    if (UNLIKELY(!bw_flat_verify_object(bytes, &box->fields, &table, &field, &why)))
-        return refuse(box, field, why);
-    *out_object = make(box, bytes, &table);
-    return BW_OK;
-}
-
-struct object bw_object_again(const struct box *box, struct bytes bytes)
-{
-    struct flat_table table = bw_flat_open(bytes.data);
-    return make(box, bytes, &table);
+    if (LIKELY(bw_flat_verify_similar(bytes, &box->fields, pattern, &field, &why))) return BW_OK;
+    return refuse(box, field, why);
 }
 
 uint64_t bw_object_id(const struct object *object)

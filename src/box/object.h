@@ -19,12 +19,25 @@ const char *bw_object_problem(const struct entity *entity, uint64_t id, struct b
 
 /*
  * Size, padding and contents; ILLEGAL_ARGUMENT and a text that names entity, property and problem.
+ * The pattern, zeroed at first, is for the objects of one call.
  */
 MUST_CHECK bw_err bw_object_check(const struct box *box, struct bytes bytes,
-                                  struct object *out_object);
+                                  struct flat_pattern *pattern);
 
-/* The same for bytes that were checked before and have not changed. */
-struct object bw_object_again(const struct box *box, struct bytes bytes);
+/* The object in bytes that were checked and have not changed. */
+static inline struct object bw_object_of(const struct box *box, struct bytes bytes)
+{
+    const struct flat_table table = bw_flat_open(bytes.data);
+    struct object object = {.bytes = bytes};
+    const uint8_t *id = bw_flat_field(&table, box->fields.id_slot);
+    if (id) object.id_at = (uint32_t)(id - bytes.data);
+    // A table without a slot that is not named, the usual case, is recognized by its size.
+    const size_t slot_count = (table.vtable_size - 4u) / 2u;
+    const size_t named_count = (size_t)box->fields.items[box->fields.count - 1].slot + 1;
+    if (UNLIKELY(box->has_gaps || slot_count > named_count))
+        object.has_strangers = bw_flat_has_strangers(&table, box->fields.items, box->fields.count);
+    return object;
+}
 
 /* The id in the object's bytes; id_at is not 0. */
 uint64_t bw_object_id(const struct object *object);

@@ -59,13 +59,35 @@ struct flat_fields {
 bool bw_flat_verify_object(struct bytes buffer, const struct flat_fields *fields,
                            struct flat_table *out_table, size_t *out_field, const char **out_why);
 
+/*
+ * The same for many objects, most of whose tables look alike as a rule: what was found out about
+ * one holds for all with an equal vtable at an equal alignment. Begins zeroed; for one list of
+ * fields.
+ */
+enum { FLAT_PATTERN_VTABLE = 64, FLAT_PATTERN_TARGETS = 14 };
+struct flat_pattern {
+    uint16_t vtable_size; /* 0: nothing is known */
+    uint8_t alignment;    /* of the table, modulo 8 */
+    uint8_t target_count;
+    uint16_t targets[FLAT_PATTERN_TARGETS]; /* fields that are there and lead elsewhere */
+    uint8_t vtable[FLAT_PATTERN_VTABLE];
+};
+bool bw_flat_verify_similar(struct bytes buffer, const struct flat_fields *fields,
+                            struct flat_pattern *pattern, size_t *out_field, const char **out_why);
+
 /* Does a verified table hold a field that the list, ascending by slot, does not name? Such a field
  * is unchecked: it must be verified once more before somebody reads it. */
 bool bw_flat_has_strangers(const struct flat_table *table, const struct flat_field *fields,
                            size_t field_count);
 
 /* Open bytes that were verified before. */
-struct flat_table bw_flat_open(const uint8_t *verified);
+static inline struct flat_table bw_flat_open(const uint8_t *verified)
+{
+    const uint8_t *table = verified + bw_get_u32(verified);
+    const uint8_t *vtable = table - (int32_t)bw_get_u32(table);
+    return (struct flat_table){
+        .start = verified, .table = table, .vtable = vtable, .vtable_size = bw_get_u16(vtable)};
+}
 
 /* The field's place in a verified table, NULL when it is absent (null). */
 static inline const uint8_t *bw_flat_field(const struct flat_table *table, uint16_t slot)

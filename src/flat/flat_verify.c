@@ -37,7 +37,7 @@ struct layout {
     uint32_t strings_left; /* V6 */
 };
 
-static const char *find_table(struct bytes buffer, struct layout *out)
+static inline const char *find_table(struct bytes buffer, struct layout *out)
 {
     if (buffer.size < SIZE_MIN) return "the data is too short for a table";
     if (buffer.size > SIZE_MAX_FLAT) return "the data is larger than 2 GB";
@@ -105,7 +105,7 @@ static const char *check_strings(struct layout *layout, uint64_t at)
     return NULL;
 }
 
-static const char *check_target(struct layout *layout, uint32_t field, uint8_t kind)
+static inline const char *check_target(struct layout *layout, uint32_t field, uint8_t kind)
 {
     uint64_t at = (uint64_t)field + bw_get_u32(layout->data + field);
     if (at < layout->table_end) return "an offset leads into the table"; // V3
@@ -140,27 +140,92 @@ static inline const char *check_field(struct layout *layout, const struct flat_f
     return check_target(layout, at, field->kind);
 }
 
+static bool check_fields(struct layout *layout, const struct flat_fields *fields, size_t *out_field,
+                         const char **out_why)
+{
+    uint32_t id_offset = offset_of(layout, fields->id_slot);
+    if (!id_offset) id_offset = NO_ID;
+    for (size_t i = 0; i < fields->count; i++) {
+        const char *why = check_field(layout, &fields->items[i], id_offset);
+        if (LIKELY(!why)) continue;
+        *out_field = i;
+        *out_why = why;
+        return false;
+    }
+    return true;
+}
+
 bool bw_flat_verify_object(struct bytes buffer, const struct flat_fields *fields,
                            struct flat_table *out_table, size_t *out_field, const char **out_why)
 {
     struct layout layout;
     *out_field = fields->count;
     *out_why = find_table(buffer, &layout);
-    if (*out_why) return false;
-
-    uint32_t id_offset = offset_of(&layout, fields->id_slot);
-    if (!id_offset) id_offset = NO_ID;
-    for (size_t i = 0; i < fields->count; i++) {
-        const char *why = check_field(&layout, &fields->items[i], id_offset);
-        if (LIKELY(!why)) continue;
-        *out_field = i;
-        *out_why = why;
-        return false;
-    }
+    if (*out_why || !check_fields(&layout, fields, out_field, out_why)) return false;
     *out_table = (struct flat_table){.start = layout.data,
                                      .table = layout.data + layout.table,
                                      .vtable = layout.data + layout.vtable,
                                      .vtable_size = layout.vtable_size};
+    return true;
+}
+
+// ---- many that look alike ----
+
+static bool is_known(const struct flat_pattern *pattern, const struct layout *layout)
+{
+    return layout->vtable_size == pattern->vtable_size &&
+           (layout->table & 7) == pattern->alignment &&
+           memcmp(layout->data + layout->vtable, pattern->vtable, layout->vtable_size) == 0;
+}
+
+/* The fields of this table were accepted. One with many fields is not worth remembering. */
+static void learn(struct flat_pattern *pattern, const struct layout *layout,
+                  const struct flat_fields *fields)
+{
+    pattern->vtable_size = 0;
+    if (layout->vtable_size > FLAT_PATTERN_VTABLE) return;
+    uint8_t count = 0;
+    for (size_t i = 0; i < fields->count; i++) {
+        if (fields->items[i].kind < FLAT_STRING || !offset_of(layout, fields->items[i].slot))
+            continue;
+        if (count == FLAT_PATTERN_TARGETS) return;
+        pattern->targets[count++] = (uint16_t)i;
+    }
+    memcpy(pattern->vtable, layout->data + layout->vtable, layout->vtable_size);
+    pattern->vtable_size = layout->vtable_size;
+    pattern->alignment = layout->table & 7;
+    pattern->target_count = count;
+}
+
+/* Where fields lie in a table, and whether one overlaps the id, its vtable and alignment tell; only
+ * where offsets lead does not. */
+static bool check_targets(struct layout *layout, const struct flat_fields *fields,
+                          const struct flat_pattern *pattern, size_t *out_field,
+                          const char **out_why)
+{
+    for (size_t i = 0; i < pattern->target_count; i++) {
+        const struct flat_field *field = &fields->items[pattern->targets[i]];
+        const uint32_t at = layout->table + offset_of(layout, field->slot);
+        const char *why = check_target(layout, at, field->kind);
+        if (LIKELY(!why)) continue;
+        *out_field = pattern->targets[i];
+        *out_why = why;
+        return false;
+    }
+    return true;
+}
+
+bool bw_flat_verify_similar(struct bytes buffer, const struct flat_fields *fields,
+                            struct flat_pattern *pattern, size_t *out_field, const char **out_why)
+{
+    struct layout layout;
+    *out_field = fields->count;
+    *out_why = find_table(buffer, &layout);
+    if (*out_why) return false;
+    if (LIKELY(is_known(pattern, &layout)))
+        return check_targets(&layout, fields, pattern, out_field, out_why);
+    if (!check_fields(&layout, fields, out_field, out_why)) return false;
+    learn(pattern, &layout, fields);
     return true;
 }
 

@@ -8,19 +8,12 @@ static const struct {
 
 enum { ARRAYS = sizeof(arrays) / sizeof(arrays[0]) };
 
-bw_err bw_branch_read(struct txn *txn, uint32_t tree_id, page_ref ref, unsigned level,
-                      const uint8_t **out_branch)
+void bw_branch_note_damaged(page_ref ref, unsigned level)
 {
-    const uint8_t *branch;
-    bw_err err = bw_page_read(txn, ref, PAGE_BRANCH, tree_id, &branch);
-    if (err) return err;
-    if (UNLIKELY(!bw_branch_is_sound(branch) || bw_branch_level(branch) != level)) {
-        return bw_fail(BW_ERR_FILE_PAGES_CORRUPT,
-                       "page %u: this is not a branch of level %u of its tree", bw_ref_page(ref),
-                       level);
-    }
-    *out_branch = branch;
-    return BW_OK;
+    const bw_err err =
+        bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "page %u: this is not a branch of level %u of its tree",
+                bw_ref_page(ref), level);
+    (void)err; // the caller returns it
 }
 
 static void set_children(uint8_t *branch, unsigned children)

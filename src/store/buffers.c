@@ -74,7 +74,6 @@ bw_err bw_buffers_take(struct buffers *buffers, uint32_t pages, uint8_t **out_by
         bytes = slab->bytes + (size_t)slab->used * PAGE_SIZE;
         slab->used += pages;
     }
-    if (!BUG(buffer_dirty)) memset(bytes, 0, (size_t)pages * PAGE_SIZE);
     *out_bytes = bytes;
     return BW_OK;
 }

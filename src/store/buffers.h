@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory for the pages of a write transaction: zeroed, 16-byte aligned, never moving, freed all at
- * once.
+ * Memory for the pages of a write transaction: 16-byte aligned, never moving, freed all at once.
+ * What is in it is left over from something.
  *
  * Extents come from slabs that grow with the transaction; what is given back is used again for the
  * same length. A few slabs are kept by the process for the next transaction, so that thousands of

@@ -141,9 +141,13 @@ bw_err bw_txn_tree_make(struct txn *txn, uint32_t tree_id, enum tree_kind kind,
                         struct tree **out_tree)
 {
     ASSERT(txn->changes && tree_id);
+    struct tree_block *block = find_block(txn, tree_id);
+    if (LIKELY(block && !block->is_dropped)) {
+        *out_tree = &block->tree;
+        return BW_OK;
+    }
     bw_err err = bw_txn_tree(txn, tree_id, out_tree);
     if (err || *out_tree) return err;
-    struct tree_block *block = find_block(txn, tree_id);
     struct tree_entry fresh = {.id = tree_id, .kind = (uint8_t)kind};
     if (block) {
         block->is_dropped = false;

@@ -112,6 +112,61 @@ bw_err bw_cursor_seek(struct cursor *cursor, uint64_t key, bool *out_found)
     return err;
 }
 
+// Take entries behind the cursor's from its leaf, as long as they are simple ones: what lies
+// elsewhere, or is damaged, is for bw_cursor_next.
+static size_t take_dense(struct cursor *cursor, struct cursor_entry *entries, size_t max)
+{
+    const uint8_t *leaf = cursor->leaf, *slots = leaf + LEAF_SLOTS_AT;
+    const size_t count = bw_leaf_slots(leaf), lower = bw_leaf_lower(leaf);
+    const size_t size = bw_leaf_size(leaf);
+    const uint64_t base = bw_leaf_base(leaf);
+    size_t taken = 0, last = cursor->at;
+    for (size_t at = last + 1; at < count && taken < max; at++) {
+        const size_t offset = (size_t)bw_get_u16(slots + LEAF_SLOT_DENSE * at) * 8;
+        const size_t length = bw_get_u16(slots + LEAF_SLOT_DENSE * at + 2);
+        if (!offset && !length) continue;
+        if (offset < lower || !length || offset + length > size) break;
+        entries[taken].key = base + at;
+        entries[taken].value = (struct bytes){.data = leaf + offset, .size = length};
+        taken++;
+        last = at;
+    }
+    cursor->at = (uint16_t)last;
+    return taken;
+}
+
+// The next leaf below the same branch will be asked for soon.
+static void fetch_next_leaf(const struct cursor *cursor)
+{
+    if (cursor->depth == 0) return;
+    const uint8_t *branch = cursor->path[cursor->depth - 1].branch;
+    const unsigned at = cursor->path[cursor->depth - 1].at + 1u;
+    if (at >= bw_branch_children(branch)) return;
+    const page_ref ref = bw_branch_ref(branch, at);
+    bw_page_prefetch(cursor->txn, ref, (size_t)bw_ref_pages(ref) * PAGE_SIZE - 1); // first value
+}
+
+bw_err bw_cursor_next_many(struct cursor *cursor, struct cursor_entry *out_entries, size_t max,
+                           size_t *out_count)
+{
+    const uint8_t *leaf = cursor->leaf;
+    bool is_found = false;
+    bw_err err = bw_cursor_next(cursor, &is_found);
+    if (err) return err;
+    *out_count = 0;
+    if (!is_found) return BW_OK;
+    ASSERT(cursor->leaf);
+    out_entries[0].key = cursor->key;
+    out_entries[0].value = cursor->value;
+    *out_count = 1;
+    if (leaf != cursor->leaf) fetch_next_leaf(cursor);
+    if (!bw_leaf_is_dense(cursor->leaf)) return BW_OK;
+    *out_count += take_dense(cursor, out_entries + 1, max - 1);
+    cursor->key = out_entries[*out_count - 1].key;
+    cursor->value = out_entries[*out_count - 1].value;
+    return BW_OK;
+}
+
 bw_err bw_cursor_next(struct cursor *cursor, bool *out_found)
 {
     if (LIKELY(cursor->leaf &&

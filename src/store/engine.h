@@ -147,10 +147,10 @@ struct store {
     bool chosen_sealed, newer_rejected;
     uint64_t highest_txn; /* in any valid slot, and of every commit since; the writer lock */
 
-    uint64_t file_pages;            /* of the file, whole ones; after opening the writer lock */
-    struct window first;            /* pages 0 to WINDOW_PAGES - 1 */
-    _Atomic(struct window *) *more; /* mutex to make; blocks of WINDOWS_PER_BLOCK */
-    struct writer *writer;          /* NULL before the first write transaction */
+    uint64_t file_pages; /* of the file, whole ones; after opening the writer lock */
+    struct window first; /* pages 0 to WINDOW_PAGES - 1 */
+    _Atomic(struct window *) *_Atomic more; /* mutex to make; blocks of WINDOWS_PER_BLOCK */
+    struct writer *writer;                  /* NULL before the first write transaction */
 };
 
 enum { WINDOWS_PER_BLOCK = 128, WINDOW_BLOCKS = 128 };

@@ -7,17 +7,12 @@
  */
 #include "store/leaf.h"
 
-bw_err bw_leaf_read(struct txn *txn, uint32_t tree_id, page_ref ref, const uint8_t **out_leaf)
+void bw_leaf_note_unsound(page_ref ref)
 {
-    const uint8_t *leaf;
-    bw_err err = bw_page_read(txn, ref, PAGE_LEAF, tree_id, &leaf);
-    if (err) return err;
-    if (UNLIKELY(!bw_leaf_is_sound(leaf))) {
-        return bw_fail(BW_ERR_FILE_PAGES_CORRUPT,
-                       "page %u: the header of this leaf contradicts itself", bw_ref_page(ref));
-    }
-    *out_leaf = leaf;
-    return BW_OK;
+    const bw_err err =
+        bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "page %u: the header of this leaf contradicts itself",
+                bw_ref_page(ref));
+    (void)err; // the caller returns it
 }
 
 bw_err bw_leaf_damaged(const uint8_t *leaf)
@@ -57,45 +52,64 @@ static inline bool find_distance(const uint8_t *leaf, uint64_t distance, unsigne
     return at < slots && distance_at(leaf, at, form) == distance;
 }
 
-bool bw_leaf_find(const uint8_t *leaf, uint64_t key, unsigned *out_at)
+bool bw_leaf_search(const uint8_t *leaf, uint64_t key, unsigned *out_at)
 {
     const uint64_t base = bw_leaf_base(leaf), distance = key - base;
     if (key < base) {
         *out_at = 0;
         return false;
     }
-    if (bw_leaf_is_dense(leaf)) {
-        const unsigned slots = bw_leaf_slots(leaf);
-        *out_at = distance < slots ? (unsigned)distance : slots;
-        return distance < slots &&
-               bw_get_u16(leaf + LEAF_SLOTS_AT + LEAF_SLOT_DENSE * (size_t)distance) != 0;
-    }
     if (UNLIKELY(bw_leaf_is_wide(leaf))) return find_distance(leaf, distance, out_at, LEAF_WIDE);
     return find_distance(leaf, distance, out_at, LEAF_SPARSE);
+}
+
+// The bytes that the values of a sound dense leaf take, if all its slots are safe; 0: they are not.
+static uint64_t safe_size_dense(const uint8_t *leaf)
+{
+    const unsigned slots = bw_leaf_slots(leaf);
+    const size_t upper = bw_leaf_upper(leaf), end = bw_leaf_size(leaf);
+    if (bw_leaf_base(leaf) + (slots - 1) < bw_leaf_base(leaf)) return 0;
+    if (bw_leaf_is_empty_slot(leaf, 0) || bw_leaf_is_empty_slot(leaf, slots - 1)) return 0; // L1
+    uint64_t size = 0;
+    unsigned live = 0;
+    for (unsigned at = 0; at < slots; at++) {
+        const uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)LEAF_SLOT_DENSE * at;
+        const size_t offset = (size_t)bw_get_u16(slot) * 8;
+        size_t length = bw_get_u16(slot + 2);
+        struct leaf_entry entry;
+        if (UNLIKELY(length == LEAF_LENGTH_OVERFLOW)) {
+            if (!bw_leaf_entry(leaf, at, &entry)) return 0;
+            length = entry.size;
+        }
+        if (!offset && !length) continue;
+        if (offset < upper || !length || offset + length > end) return 0; // L2
+        size += bw_leaf_padded((uint32_t)length);
+        live++;
+    }
+    return 2 * live >= slots ? size : 0; // L5
+}
+
+// The same for a leaf that is not dense.
+static uint64_t safe_size_distant(const uint8_t *leaf)
+{
+    const unsigned slots = bw_leaf_slots(leaf), upper = bw_leaf_upper(leaf);
+    uint64_t size = 0, last_key = 0;
+    for (unsigned at = 0; at < slots; at++) {
+        struct leaf_entry entry;
+        if (!bw_leaf_entry(leaf, at, &entry) || !entry.data) return 0;
+        if (entry.data < leaf + upper) return 0; // L2
+        if (entry.key < bw_leaf_base(leaf) || (at && entry.key <= last_key)) return 0;
+        last_key = entry.key;
+        size += bw_leaf_padded(entry.size);
+    }
+    return size;
 }
 
 bool bw_leaf_is_safe(const uint8_t *leaf)
 {
     if (!bw_leaf_is_sound(leaf)) return false;
-    const unsigned slots = bw_leaf_slots(leaf), upper = bw_leaf_upper(leaf);
-    const bool is_dense = bw_leaf_is_dense(leaf);
-    if (is_dense && bw_leaf_base(leaf) + (slots - 1) < bw_leaf_base(leaf)) return false;
-    uint64_t size = bw_leaf_lower(leaf), last_key = 0;
-    unsigned live = 0;
-    for (unsigned at = 0; at < slots; at++) {
-        struct leaf_entry entry;
-        if (!bw_leaf_entry(leaf, at, &entry)) return false;
-        if (!entry.data) {
-            if (!is_dense || at == 0 || at == slots - 1) return false; // L1
-            continue;
-        }
-        if (entry.data < leaf + upper) return false; // L2
-        if (entry.key < bw_leaf_base(leaf) || (live && entry.key <= last_key)) return false;
-        last_key = entry.key;
-        size += bw_leaf_padded(entry.size);
-        live++;
-    }
-    return size <= bw_leaf_size(leaf) && (!is_dense || 2 * live >= slots); // L5
+    const uint64_t size = bw_leaf_is_dense(leaf) ? safe_size_dense(leaf) : safe_size_distant(leaf);
+    return size && bw_leaf_lower(leaf) + size <= bw_leaf_size(leaf);
 }
 
 struct leaf_fill bw_leaf_fill(const uint8_t *leaf)
@@ -126,15 +140,20 @@ static inline void set_slots(uint8_t *leaf, unsigned slots, enum leaf_form form)
     bw_put_u16(leaf + PAGE_AT_LOWER, (uint16_t)(LEAF_SLOTS_AT + slots * slot_size_of(form)));
 }
 
-static void set_upper(uint8_t *leaf, unsigned upper)
+static inline void set_upper(uint8_t *leaf, unsigned upper)
 {
     bw_put_u16(leaf + PAGE_AT_UPPER, (uint16_t)upper);
 }
 
-static uint8_t *slot_of(uint8_t *leaf, unsigned at)
+// Where slot `at` keeps offset and length.
+static inline uint8_t *slot_of(uint8_t *leaf, unsigned at, enum leaf_form form)
 {
-    const unsigned size = bw_leaf_slot_size(leaf);
-    return leaf + LEAF_SLOTS_AT + (size_t)size * (at + 1) - LEAF_SLOT_DENSE;
+    return leaf + LEAF_SLOTS_AT + (size_t)slot_size_of(form) * (at + 1) - LEAF_SLOT_DENSE;
+}
+
+static inline enum leaf_form form_of(const uint8_t *leaf)
+{
+    return (enum leaf_form)(bw_page_count(leaf) & (LEAF_DENSE | LEAF_WIDE));
 }
 
 static inline void set_distance(uint8_t *slot, uint64_t distance, enum leaf_form form)
@@ -146,17 +165,18 @@ static inline void set_distance(uint8_t *slot, uint64_t distance, enum leaf_form
     }
 }
 
-static void set_length(uint8_t *slot, const struct leaf_entry *entry)
+static inline void set_length(uint8_t *slot, const struct leaf_entry *entry)
 {
     bw_put_u16(slot + 2, entry->is_overflow ? LEAF_LENGTH_OVERFLOW : (uint16_t)entry->size);
 }
 
 // Lay the value down below all others and note it in a slot that exists. The room is checked. It is
 // zero, so that padding needs no writing (L3).
-static uint8_t *place(uint8_t *leaf, unsigned at, const struct leaf_entry *entry)
+static inline uint8_t *place(uint8_t *leaf, unsigned at, const struct leaf_entry *entry,
+                             enum leaf_form form)
 {
     const unsigned upper = bw_leaf_upper(leaf) - bw_leaf_padded(entry->size);
-    uint8_t *slot = slot_of(leaf, at);
+    uint8_t *slot = slot_of(leaf, at, form);
     memcpy(leaf + upper, entry->data, entry->size);
     set_upper(leaf, upper);
     bw_put_u16(slot, (uint16_t)(upper / 8));
@@ -164,7 +184,7 @@ static uint8_t *place(uint8_t *leaf, unsigned at, const struct leaf_entry *entry
     return leaf + upper;
 }
 
-static bool has_room(const uint8_t *leaf, unsigned slot_bytes, uint32_t size)
+static inline bool has_room(const uint8_t *leaf, unsigned slot_bytes, uint32_t size)
 {
     return bw_leaf_lower(leaf) + slot_bytes + bw_leaf_padded(size) <= bw_leaf_upper(leaf);
 }
@@ -195,7 +215,16 @@ uint8_t *bw_leaf_push(uint8_t *leaf, const struct leaf_entry *entry)
         set_distance(leaf + LEAF_SLOTS_AT + (size_t)LEAF_SLOT_WIDE * at, distance, LEAF_WIDE);
     }
     ASSERT(has_room(leaf, 0, entry->size));
-    return place(leaf, at, entry);
+    return place(leaf, at, entry, form_of(leaf));
+}
+
+uint8_t *bw_leaf_append(uint8_t *leaf, const struct leaf_entry *entry)
+{
+    const unsigned slots = bw_leaf_slots(leaf);
+    if (!bw_leaf_is_dense(leaf) || entry->key - bw_leaf_base(leaf) != slots) return NULL;
+    if (!has_room(leaf, LEAF_SLOT_DENSE, entry->size)) return NULL;
+    set_slots(leaf, slots + 1, LEAF_DENSE);
+    return place(leaf, slots, entry, LEAF_DENSE);
 }
 
 // May a dense leaf span so many keys with one entry more? (L5)
@@ -221,7 +250,7 @@ static uint8_t *insert_dense(uint8_t *leaf, const struct leaf_entry *entry)
         memset(first, 0, grown);
         bw_put_u64(leaf + LEAF_BASE_AT, entry->key);
         set_slots(leaf, slots + (unsigned)before, LEAF_DENSE);
-        return place(leaf, 0, entry);
+        return place(leaf, 0, entry, LEAF_DENSE);
     }
     const uint64_t at = entry->key - base;
     if (at >= slots) { // the slots between, if any, are zero already (L3)
@@ -232,7 +261,7 @@ static uint8_t *insert_dense(uint8_t *leaf, const struct leaf_entry *entry)
     } else if (!has_room(leaf, 0, entry->size)) {
         return NULL;
     }
-    return place(leaf, (unsigned)at, entry);
+    return place(leaf, (unsigned)at, entry, LEAF_DENSE);
 }
 
 // Into a sparse leaf or a wide one.
@@ -251,7 +280,7 @@ static inline uint8_t *insert_distance(uint8_t *leaf, const struct leaf_entry *e
     memmove(slot + slot_size, slot, (size_t)(slots - at) * slot_size);
     set_distance(slot, distance, form);
     set_slots(leaf, slots + 1, form);
-    return place(leaf, at, entry);
+    return place(leaf, at, entry, form);
 }
 
 uint8_t *bw_leaf_insert(uint8_t *leaf, const struct leaf_entry *entry)
@@ -278,20 +307,20 @@ uint8_t *bw_leaf_replace(uint8_t *leaf, unsigned at, const struct leaf_entry *en
     const uint32_t old_size = bw_leaf_padded(old.size), new_size = bw_leaf_padded(entry->size);
     if (new_size > old_size) {
         if (!has_room(leaf, 0, entry->size)) return NULL;
-        uint8_t *copy = place(leaf, at, entry);
+        uint8_t *copy = place(leaf, at, entry, form_of(leaf));
         erase(leaf, offset, old.size); // after the copy: the new value may be a part of the old one
         return copy;
     }
     memmove(leaf + offset, entry->data, entry->size);
     if (!BUG(padding_kept)) memset(leaf + offset + entry->size, 0, old_size - entry->size);
-    set_length(slot_of(leaf, at), entry);
+    set_length(slot_of(leaf, at, form_of(leaf)), entry);
     return leaf + offset;
 }
 
 static void remove_dense(uint8_t *leaf, unsigned at)
 {
     unsigned slots = bw_leaf_slots(leaf), first = 0;
-    bw_put_u32(slot_of(leaf, at), 0);
+    bw_put_u32(slot_of(leaf, at, LEAF_DENSE), 0);
     while (bw_leaf_is_empty_slot(leaf, slots - 1)) slots--; // L1, as the next
     while (bw_leaf_is_empty_slot(leaf, first)) first++;
     if (first) {

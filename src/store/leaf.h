@@ -157,16 +157,44 @@ static inline bool bw_leaf_entry(const uint8_t *leaf, unsigned at, struct leaf_e
     return size && offset + size <= end;
 }
 
+/* Note that the header of a leaf contradicts itself. */
+void bw_leaf_note_unsound(page_ref ref);
+
 /* A leaf as the transaction sees it, sound. FILE_PAGES_CORRUPT, naming the page, when it is not. */
-MUST_CHECK bw_err bw_leaf_read(struct txn *txn, uint32_t tree_id, page_ref ref,
-                               const uint8_t **out_leaf);
+static inline MUST_CHECK bw_err bw_leaf_read(struct txn *txn, uint32_t tree_id, page_ref ref,
+                                             const uint8_t **out_leaf)
+{
+    const uint8_t *leaf;
+    bw_err err = bw_page_read(txn, ref, PAGE_LEAF, tree_id, &leaf);
+    if (UNLIKELY(err)) return err;
+    if (UNLIKELY(!bw_leaf_is_sound(leaf))) {
+        bw_leaf_note_unsound(ref);
+        return BW_ERR_FILE_PAGES_CORRUPT;
+    }
+    *out_leaf = leaf;
+    return BW_OK;
+}
 
 /* Note that a slot of this leaf points where it must not. Returns FILE_PAGES_CORRUPT. */
 MUST_CHECK bw_err bw_leaf_damaged(const uint8_t *leaf);
 
+/* The same as below, of a leaf that is not dense. */
+bool bw_leaf_search(const uint8_t *leaf, uint64_t key, unsigned *out_at);
+
 /* The slot of a key in a sound leaf. False: there is no such key, and *out_at is the first slot
  * with a higher one, or the key's own empty slot, or the number of slots. */
-bool bw_leaf_find(const uint8_t *leaf, uint64_t key, unsigned *out_at);
+static inline bool bw_leaf_find(const uint8_t *leaf, uint64_t key, unsigned *out_at)
+{
+    if (UNLIKELY(!bw_leaf_is_dense(leaf))) return bw_leaf_search(leaf, key, out_at);
+    const uint64_t base = bw_leaf_base(leaf), distance = key - base;
+    const unsigned slots = bw_leaf_slots(leaf);
+    if (UNLIKELY(distance >= slots)) {
+        *out_at = key < base ? 0 : slots;
+        return false;
+    }
+    *out_at = (unsigned)distance;
+    return bw_get_u16(leaf + LEAF_SLOTS_AT + LEAF_SLOT_DENSE * (size_t)distance) != 0;
+}
 
 /* The first slot from `at` that is not empty, or the number of slots. */
 static inline unsigned bw_leaf_skip(const uint8_t *leaf, unsigned at)
@@ -197,6 +225,10 @@ void bw_leaf_begin(uint8_t *leaf, enum leaf_form form, uint64_t first);
 
 /* Add an entry behind the last one, in the leaf's form as it is. It must fit. Returns its copy. */
 uint8_t *bw_leaf_push(uint8_t *leaf, const struct leaf_entry *entry);
+
+/* Add an entry under the key behind the last one of a dense leaf that is not empty. NULL: it is not
+ * dense, it is another key, or the room does not do. */
+uint8_t *bw_leaf_append(uint8_t *leaf, const struct leaf_entry *entry);
 
 /* Add an entry whose key is not there to a leaf that is not empty. Returns its copy, or NULL when
  * the room between slots and values does not do or the leaf should change its form: nothing has

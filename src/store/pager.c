@@ -17,6 +17,27 @@
 
 /* ---- windows ---- */
 
+/* The window if it is mapped, else NULL: marks are kept only where pages can be read. */
+static inline struct window *mapped_window(struct store *store, page_no page)
+{
+    struct window *window = &store->first;
+    if (UNLIKELY(page >= WINDOW_PAGES)) {
+        const uint32_t index = page / WINDOW_PAGES;
+        _Atomic(struct window *) *more = atomic_load_explicit(&store->more, memory_order_acquire);
+        if (!more || index / WINDOWS_PER_BLOCK >= WINDOW_BLOCKS) return NULL;
+        window = atomic_load_explicit(&more[index / WINDOWS_PER_BLOCK], memory_order_acquire);
+        if (!window) return NULL;
+        window += index % WINDOWS_PER_BLOCK;
+    }
+    return atomic_load_explicit(&window->base, memory_order_acquire) ? window : NULL;
+}
+
+static inline const uint8_t *bytes_of(const struct window *window, page_no page)
+{
+    return atomic_load_explicit(&window->base, memory_order_acquire) +
+           (size_t)(page % WINDOW_PAGES) * PAGE_SIZE;
+}
+
 static bw_err make_window(struct store *store, struct window *window, uint64_t index)
 {
     _Atomic(uint32_t) *verified = bw_new(WINDOW_PAGES / 8);
@@ -45,10 +66,14 @@ static bw_err find_window(struct store *store, uint64_t index, struct window **o
         return bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "Page beyond the largest possible file");
     bw_err err = BW_OK;
     bw_mutex_lock(&store->mutex);
-    if (!store->more) store->more = bw_new(WINDOW_BLOCKS * sizeof(*store->more));
-    if (store->more && !atomic_load(&store->more[block]))
-        atomic_store(&store->more[block], bw_new(WINDOWS_PER_BLOCK * sizeof(struct window)));
-    struct window *windows = store->more ? atomic_load(&store->more[block]) : NULL;
+    _Atomic(struct window *) *more = atomic_load(&store->more);
+    if (!more) {
+        more = bw_new(WINDOW_BLOCKS * sizeof(*more));
+        atomic_store(&store->more, more);
+    }
+    if (more && !atomic_load(&more[block]))
+        atomic_store(&more[block], bw_new(WINDOWS_PER_BLOCK * sizeof(struct window)));
+    struct window *windows = more ? atomic_load(&more[block]) : NULL;
     if (windows) *out_window = &windows[index % WINDOWS_PER_BLOCK];
     else err = bw_fail(BW_ERR_NO_MEMORY, "Out of memory: mapping the file");
     bw_mutex_unlock(&store->mutex);
@@ -70,39 +95,21 @@ static bw_err open_window(struct store *store, uint64_t index, struct window **o
 bw_err bw_pager_view(struct store *store, page_no page, uint32_t pages, const uint8_t **out_bytes)
 {
     ASSERT(page % WINDOW_PAGES + pages <= WINDOW_PAGES);
-    struct window *window = &store->first;
-    if (UNLIKELY(page >= WINDOW_PAGES ||
-                 !atomic_load_explicit(&window->base, memory_order_acquire))) {
+    struct window *window = mapped_window(store, page);
+    if (UNLIKELY(!window)) {
         bw_err err = open_window(store, page / WINDOW_PAGES, &window);
         if (err) return err;
     }
-    *out_bytes = atomic_load_explicit(&window->base, memory_order_acquire) +
-                 (size_t)(page % WINDOW_PAGES) * PAGE_SIZE;
+    *out_bytes = bytes_of(window, page);
     return BW_OK;
 }
 
-/* The window if it is mapped, else NULL: marks are kept only where pages can be read. */
-static struct window *mapped_window(struct store *store, page_no page)
-{
-    struct window *window = &store->first;
-    if (page >= WINDOW_PAGES) {
-        uint64_t index = page / WINDOW_PAGES;
-        struct window *windows = NULL;
-        if (store->more && index / WINDOWS_PER_BLOCK < WINDOW_BLOCKS)
-            windows = atomic_load(&store->more[index / WINDOWS_PER_BLOCK]);
-        window = windows ? &windows[index % WINDOWS_PER_BLOCK] : NULL;
-    }
-    return window && atomic_load_explicit(&window->base, memory_order_acquire) ? window : NULL;
-}
-
 /* Whether an extent was verified is kept with its first page. */
-static bool is_verified(struct store *store, page_no page)
+static inline bool is_verified(const struct window *window, page_no page)
 {
-    struct window *window = mapped_window(store, page);
-    uint32_t at = page % WINDOW_PAGES;
-    return window &&
-           (atomic_load_explicit(&window->verified[at / 32], memory_order_relaxed) >> (at % 32) &
-            1);
+    const uint32_t at = page % WINDOW_PAGES;
+    const uint32_t bits = atomic_load_explicit(&window->verified[at / 32], memory_order_relaxed);
+    return bits >> at % 32 & 1;
 }
 
 void bw_pager_mark_verified(struct store *store, page_no page)
@@ -125,14 +132,15 @@ static void unmap_window(struct store *store, struct window *window)
 void bw_pager_unmap(struct store *store)
 {
     unmap_window(store, &store->first);
-    if (!store->more) return;
+    _Atomic(struct window *) *more = atomic_load(&store->more);
+    if (!more) return;
     for (int block = 0; block < WINDOW_BLOCKS; block++) {
-        struct window *windows = atomic_load(&store->more[block]);
+        struct window *windows = atomic_load(&more[block]);
         for (int i = 0; windows && i < WINDOWS_PER_BLOCK; i++) unmap_window(store, &windows[i]);
         bw_free(windows);
     }
-    bw_free((void *)store->more);
-    store->more = NULL;
+    bw_free((void *)more);
+    atomic_store(&store->more, NULL);
 }
 
 /* ---- extents of the running transaction ---- */
@@ -210,13 +218,19 @@ static bw_err damaged(page_no page, const char *what)
     return bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "Page %u of the file is damaged: %s", page, what);
 }
 
-static const char *header_problem(const uint8_t *header, page_no page, uint32_t pages,
-                                  enum page_kind kind, uint32_t tree_id)
+/* What in a header contradicts the reference that led to it. */
+static const char *reference_problem(const uint8_t *header, page_no page, uint32_t pages,
+                                     enum page_kind kind, uint32_t tree_id)
 {
     if (bw_get_u32(header + PAGE_AT_NUMBER) != page) return "another page's number";
     if (header[PAGE_AT_KIND] != kind) return "another kind";
     if (bw_get_u32(header + PAGE_AT_TREE) != tree_id) return "another tree's";
     if (bw_page_extent(header) != pages) return "another length";
+    return NULL;
+}
+
+static const char *bounds_problem(const uint8_t *header, uint32_t pages, enum page_kind kind)
+{
     uint32_t lower = bw_get_u16(header + PAGE_AT_LOWER), upper = bw_get_u16(header + PAGE_AT_UPPER);
     if (kind == PAGE_LEAF &&
         (lower < PAGE_HEADER_SIZE + 8 || lower > upper || upper > pages * PAGE_SIZE))
@@ -226,8 +240,11 @@ static const char *header_problem(const uint8_t *header, page_no page, uint32_t 
     return NULL;
 }
 
-static bw_err verify(struct store *store, page_no page, uint32_t pages, const uint8_t *bytes)
+static bw_err verify(struct store *store, page_no page, uint32_t pages, enum page_kind kind,
+                     const uint8_t *bytes)
 {
+    const char *problem = bounds_problem(bytes, pages, kind);
+    if (problem) return damaged(page, problem);
     if (!bw_page_fits(bytes, pages, store->salt)) return damaged(page, "its checksum does not fit");
     bw_pager_mark_verified(store, page + BUG(verified_beside));
     return BW_OK;
@@ -242,15 +259,9 @@ static bool is_extent(const struct extent *own, uint32_t pages, enum page_kind k
            bw_get_u32(own->bytes + PAGE_AT_TREE) == tree_id;
 }
 
-static bw_err read_extent(struct txn *txn, page_no page, uint32_t pages, enum page_kind kind,
-                          uint32_t tree_id, const uint8_t **out_extent)
+static bw_err read_file(struct txn *txn, page_no page, uint32_t pages, enum page_kind kind,
+                        uint32_t tree_id, const uint8_t **out_extent)
 {
-    struct extent *own = txn->changes ? find_extent(txn->changes, page) : NULL;
-    if (own) {
-        if (UNLIKELY(!is_extent(own, pages, kind, tree_id))) return damaged(page, "called free");
-        *out_extent = own->bytes;
-        return BW_OK;
-    }
     struct store *store = txn->store;
     if (UNLIKELY(!txn->snapshot || page < SLOT_COUNT || !pages || pages > OVERFLOW_PAGES_MAX ||
                  (uint64_t)page + pages > txn->snapshot->hwm ||
@@ -259,20 +270,62 @@ static bw_err read_extent(struct txn *txn, page_no page, uint32_t pages, enum pa
     const uint8_t *bytes = NULL;
     bw_err err = bw_pager_view(store, page, pages, &bytes);
     if (err) return err;
-    const char *problem = header_problem(bytes, page, pages, kind, tree_id); // G2
+    const char *problem = reference_problem(bytes, page, pages, kind, tree_id); // G2
     if (UNLIKELY(problem != NULL)) return damaged(page, problem);
-    if (UNLIKELY(!is_verified(store, page)) && !BUG(verify_skipped)) {
-        err = verify(store, page, pages, bytes);
+    if (UNLIKELY(!is_verified(mapped_window(store, page), page)) && !BUG(verify_skipped)) {
+        err = verify(store, page, pages, kind, bytes);
         if (err) return err;
     }
     *out_extent = bytes;
     return BW_OK;
 }
 
+static bw_err read_extent(struct txn *txn, page_no page, uint32_t pages, enum page_kind kind,
+                          uint32_t tree_id, const uint8_t **out_extent)
+{
+    struct extent *own = find_extent(txn->changes, page);
+    if (!own) return read_file(txn, page, pages, kind, tree_id, out_extent);
+    if (UNLIKELY(!is_extent(own, pages, kind, tree_id))) return damaged(page, "called free");
+    *out_extent = own->bytes;
+    return BW_OK;
+}
+
+/* The usual case: an extent of the file that was verified before, and what the reference says. NULL
+ * when it is not so simple. What was verified crosses no window. */
+static inline const uint8_t *find_verified(const struct txn *txn, page_no page, uint32_t pages,
+                                           enum page_kind kind, uint32_t tree_id)
+{
+    const struct window *window = mapped_window(txn->store, page);
+    if (!window || !is_verified(window, page) || page + pages > txn->snapshot->hwm) return NULL;
+    const uint8_t *bytes = bytes_of(window, page);
+    // Number, kind and length are neighbours, the count behind them is not the reference's.
+    const uint64_t expected = page | (uint64_t)kind << 32 | (uint64_t)pages << 40;
+    if (bw_get_u64(bytes + PAGE_AT_NUMBER) << 16 != expected << 16) return NULL; // G2
+    return bw_get_u32(bytes + PAGE_AT_TREE) == tree_id ? bytes : NULL;
+}
+
 bw_err bw_page_read(struct txn *txn, page_ref ref, enum page_kind kind, uint32_t tree_id,
                     const uint8_t **out_extent)
 {
-    return read_extent(txn, bw_ref_page(ref), bw_ref_pages(ref), kind, tree_id, out_extent);
+    const page_no page = bw_ref_page(ref);
+    const uint32_t pages = bw_ref_pages(ref);
+    if (LIKELY(!txn->changes && txn->snapshot)) {
+        const uint8_t *bytes = find_verified(txn, page, pages, kind, tree_id);
+        if (LIKELY(bytes)) {
+            *out_extent = bytes;
+            return BW_OK;
+        }
+    }
+    return read_extent(txn, page, pages, kind, tree_id, out_extent);
+}
+
+void bw_page_prefetch(const struct txn *txn, page_ref ref, size_t at)
+{
+    const struct window *window = mapped_window(txn->store, bw_ref_page(ref));
+    if (!window) return;
+    const uint8_t *bytes = bytes_of(window, bw_ref_page(ref));
+    PREFETCH(bytes);
+    PREFETCH(bytes + at);
 }
 
 bw_err bw_page_read_overflow(struct txn *txn, page_no page, uint32_t pages, uint32_t tree_id,
@@ -295,21 +348,14 @@ static uint32_t page_limit(const struct txn *txn)
     return (uint32_t)(own < limit ? own : limit);
 }
 
-static bw_err place_extent(struct txn *txn, enum page_kind kind, uint32_t tree_id,
-                           struct page_run place, uint8_t **out_extent)
+/* An owned extent whose bytes are to be set. */
+static bw_err own_place(struct txn *txn, struct page_run place, uint8_t **out_extent)
 {
     struct changes *changes = txn->changes;
     struct extent extent = {.page = place.page, .pages = place.pages};
     bw_err err = reserve_extent(changes);
     if (!err) err = bw_buffers_take(&changes->buffers, extent.pages, &extent.bytes);
     if (err) return err;
-    uint8_t *header = extent.bytes;
-    bw_put_u32(header + PAGE_AT_NUMBER, extent.page);
-    header[PAGE_AT_KIND] = (uint8_t)kind;
-    bw_put_u64(header + PAGE_AT_BORN, txn->id);
-    bw_put_u32(header + PAGE_AT_TREE, tree_id);
-    if (kind == PAGE_OVERFLOW) bw_put_u32(header + PAGE_AT_EXTENT, extent.pages);
-    else header[PAGE_AT_PAGES] = (uint8_t)extent.pages;
     add_extent(changes, extent);
     changes->page_count += extent.pages;
     *out_extent = extent.bytes;
@@ -350,8 +396,8 @@ static bw_err take_after_twin(struct txn *txn, struct page_run *place, bool *out
     return bw_space_take(space, place->pages, page_limit(txn), &place->page, out_found);
 }
 
-bw_err bw_page_new(struct txn *txn, enum page_kind kind, uint32_t tree_id, uint32_t pages,
-                   page_no *out_page, uint8_t **out_extent)
+/* The same in free pages. */
+static bw_err take(struct txn *txn, uint32_t pages, page_no *out_page, uint8_t **out_extent)
 {
     struct space *space = &txn->store->writer->space;
     struct page_run place = {.pages = pages};
@@ -361,10 +407,34 @@ bw_err bw_page_new(struct txn *txn, enum page_kind kind, uint32_t tree_id, uint3
         err = take_after_twin(txn, &place, &found);
     if (err) return err;
     if (!found) return bw_fail(BW_ERR_DB_FULL, "Could not put");
-    err = place_extent(txn, kind, tree_id, place, out_extent);
+    err = own_place(txn, place, out_extent);
     if (err) bw_space_give_taken(space, place.page, pages);
     else *out_page = place.page;
     return err;
+}
+
+/* Zero an extent but for its header. */
+static void make_empty(const struct txn *txn, uint8_t *extent, enum page_kind kind,
+                       uint32_t tree_id, struct page_run place)
+{
+    if (!BUG(buffer_dirty)) memset(extent, 0, (size_t)place.pages * PAGE_SIZE);
+    else memset(extent, 0, PAGE_HEADER_SIZE);
+    bw_put_u32(extent + PAGE_AT_NUMBER, place.page);
+    extent[PAGE_AT_KIND] = (uint8_t)kind;
+    bw_put_u64(extent + PAGE_AT_BORN, txn->id);
+    bw_put_u32(extent + PAGE_AT_TREE, tree_id);
+    if (kind == PAGE_OVERFLOW) bw_put_u32(extent + PAGE_AT_EXTENT, place.pages);
+    else extent[PAGE_AT_PAGES] = (uint8_t)place.pages;
+}
+
+bw_err bw_page_new(struct txn *txn, enum page_kind kind, uint32_t tree_id, uint32_t pages,
+                   page_no *out_page, uint8_t **out_extent)
+{
+    bw_err err = take(txn, pages, out_page, out_extent);
+    if (err) return err;
+    const struct page_run place = {.page = *out_page, .pages = pages};
+    make_empty(txn, *out_extent, kind, tree_id, place);
+    return BW_OK;
 }
 
 uint8_t *bw_page_owned(struct txn *txn, page_no page)
@@ -397,13 +467,11 @@ bw_err bw_page_own(struct txn *txn, page_ref *in_out_ref, enum page_kind kind, u
     uint8_t *to = NULL;
     bw_err err = bw_page_read(txn, *in_out_ref, kind, tree_id, &from);
     if (!err) err = bw_space_reserve_freed(&txn->store->writer->space, 1);
-    if (!err) err = bw_page_new(txn, kind, tree_id, pages, &page, &to);
+    if (!err) err = take(txn, pages, &page, &to);
     if (err) return err;
-    memcpy(to + PAGE_AT_COUNT, from + PAGE_AT_COUNT, 2);
-    memcpy(to + PAGE_AT_LOWER, from + PAGE_AT_LOWER, 4);
-    memcpy(to + PAGE_HEADER_SIZE, from + PAGE_HEADER_SIZE,
-           (size_t)pages * PAGE_SIZE - PAGE_HEADER_SIZE);
-    if (BUG(born_kept)) memcpy(to + PAGE_AT_BORN, from + PAGE_AT_BORN, 8);
+    memcpy(to, from, (size_t)pages * PAGE_SIZE);
+    bw_put_u32(to + PAGE_AT_NUMBER, page);
+    if (!BUG(born_kept)) bw_put_u64(to + PAGE_AT_BORN, txn->id);
     bw_space_note_freed(&txn->store->writer->space, old, pages,
                         BUG(born_late) ? txn->id : bw_page_born(from));
     *in_out_ref = bw_ref_make(page, pages, bw_ref_has_overflow(*in_out_ref));

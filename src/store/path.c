@@ -27,10 +27,11 @@ static void set_ref(struct path *path, unsigned level, page_ref ref)
     }
 }
 
-// What was remembered for appending no longer holds.
-static void forget_tail(struct path *path)
+// What was remembered of where leaves are no longer holds (T4, T6).
+static void forget_leaves(struct path *path)
 {
     if (!BUG(tail_kept)) path->tree->tail.change = 0;
+    path->tree->near.leaf = NULL;
 }
 
 // An owned branch needs no reading, only a look whether the reference to it makes sense.
@@ -152,7 +153,7 @@ static bw_err grow_root(struct path *path)
     tree->depth++;
     tree->root = bw_ref_make(page, 1, bw_ref_has_overflow(child.ref));
     tree->is_changed = true;
-    forget_tail(path);
+    forget_leaves(path);
     return BW_OK;
 }
 
@@ -185,7 +186,7 @@ static bw_err split(struct path *path, unsigned level)
         path->step[level].at = at - cut;
         path->step[level - 1].at = parent_at + 1;
     }
-    forget_tail(path);
+    forget_leaves(path);
     return BW_OK;
 }
 
@@ -217,7 +218,7 @@ bw_err bw_path_make_room(struct path *path, unsigned added)
 void bw_path_replace(struct path *path, unsigned first, unsigned old_count,
                      const struct branch_child *children, unsigned child_count)
 {
-    forget_tail(path);
+    forget_leaves(path);
     path->tree->is_changed = true;
     uint32_t count = 0;
     bool has_overflow = false;
@@ -268,7 +269,7 @@ static void collapse_root(struct path *path)
         free_branch(path, tree->root);
         tree->root = only;
         tree->depth--;
-        forget_tail(path);
+        forget_leaves(path);
     }
 }
 
@@ -314,7 +315,7 @@ static bool merge(struct path *path, unsigned level)
 void bw_path_remove_leaf(struct path *path, unsigned at)
 {
     struct tree *tree = path->tree;
-    forget_tail(path);
+    forget_leaves(path);
     tree->is_changed = true;
     unsigned level = path->levels;
     while (level > 0) {

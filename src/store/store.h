@@ -136,6 +136,10 @@ MUST_CHECK bw_err bw_tree_stat(struct txn *txn, uint32_t tree_id, struct tree_st
 MUST_CHECK bw_err bw_tree_get(struct txn *txn, uint32_t tree_id, uint64_t key,
                               struct bytes *out_value, bool *out_found);
 
+/* The same for many keys, in any order; {NULL, 0}: there is no such key. */
+MUST_CHECK bw_err bw_tree_get_many(struct txn *txn, uint32_t tree_id, const uint64_t *keys,
+                                   size_t count, struct bytes *out_values);
+
 /*
  * Store a value of at least 1 byte under a key, new or not. *out_stored (may be NULL) points to the
  * stored copy, writable until the next change in this transaction; of a value beyond
@@ -186,6 +190,15 @@ MUST_CHECK bw_err bw_cursor_seek(struct cursor *cursor, uint64_t key, bool *out_
 /* Go to the next entry; the first one if never placed. After a change in the transaction it goes
  * on behind the last key it gave. *out_found false: the end, and again on every later call. */
 MUST_CHECK bw_err bw_cursor_next(struct cursor *cursor, bool *out_found);
+
+/* The same for up to `max` entries at once, at least 1 of them unless it is the end: *out_count 0.
+ * The cursor is at the last of them. */
+struct cursor_entry {
+    uint64_t key;
+    struct bytes value; /* as all bytes handed out */
+};
+MUST_CHECK bw_err bw_cursor_next_many(struct cursor *cursor, struct cursor_entry *out_entries,
+                                      size_t max, size_t *out_count);
 
 /* ---- proof ---- */
 

@@ -2,19 +2,43 @@
 /* Looking up, and what putting and removing share; see tree.h for the invariants. */
 #include "store/tree.h"
 
-bw_err bw_tree_find_leaf(struct txn *txn, const struct tree *tree, uint64_t key,
-                         const uint8_t **out_leaf)
+// The leaf where a key belongs, unread, and the lowest key that its parent says may be there.
+static inline bw_err find_ref(struct txn *txn, const struct tree *tree, uint64_t key,
+                              page_ref *out_ref, uint64_t *out_first)
 {
     bw_err err = bw_path_check_depth(tree);
     if (err) return err;
     page_ref ref = tree->root;
+    uint64_t first = 0;
     for (unsigned level = tree->depth - 1u; level > 0; level--) {
         const uint8_t *branch;
         err = bw_branch_read(txn, tree->id, ref, level, &branch);
         if (err) return err;
-        ref = bw_branch_ref(branch, bw_branch_find(branch, key));
+        const unsigned at = bw_branch_find(branch, key);
+        ref = bw_branch_ref(branch, at);
+        first = bw_branch_key(branch, at);
     }
-    return bw_leaf_read(txn, tree->id, ref, out_leaf);
+    *out_ref = ref;
+    *out_first = first;
+    return BW_OK;
+}
+
+// Where a key's slot lies if the leaf is dense and begins with `first`, as most do: good enough to
+// fetch it together with the header.
+static inline size_t guess_slot(uint64_t key, uint64_t first)
+{
+    return LEAF_SLOTS_AT + LEAF_SLOT_DENSE * (size_t)((key - first) % (PAGE_SIZE / 8));
+}
+
+bw_err bw_tree_find_leaf(struct txn *txn, const struct tree *tree, uint64_t key,
+                         const uint8_t **out_leaf)
+{
+    page_ref ref;
+    uint64_t first;
+    bw_err err = find_ref(txn, tree, key, &ref, &first);
+    if (!err) err = bw_leaf_read(txn, tree->id, ref, out_leaf);
+    if (!err) PREFETCH(*out_leaf + guess_slot(key, first));
+    return err;
 }
 
 bw_err bw_tree_value(struct txn *txn, struct tree *tree, const struct leaf_entry *entry,
@@ -43,30 +67,80 @@ bw_err bw_tree_stat(struct txn *txn, uint32_t tree_id, struct tree_stat *out_sta
     return BW_OK;
 }
 
+// What a leaf holds under a key; {NULL, 0}: nothing.
+static inline bw_err get_from_leaf(struct txn *txn, struct tree *tree, const uint8_t *leaf,
+                                   uint64_t key, struct bytes *out_value)
+{
+    unsigned at;
+    struct leaf_entry entry;
+    *out_value = (struct bytes){0};
+    if (!bw_leaf_find(leaf, key, &at)) return BW_OK;
+    if (UNLIKELY(!bw_leaf_entry(leaf, at, &entry) || !entry.data)) return bw_leaf_damaged(leaf);
+    bw_err err = bw_tree_value(txn, tree, &entry, out_value);
+    if (err) return err;
+    PREFETCH(out_value->data + out_value->size - 1); // whoever reads an object reads both ends
+    return BW_OK;
+}
+
 bw_err bw_tree_get(struct txn *txn, uint32_t tree_id, uint64_t key, struct bytes *out_value,
                    bool *out_found)
 {
     struct tree *tree;
     bw_err err = bw_txn_tree(txn, tree_id, &tree);
     if (err) return err;
-    if (!tree || !tree->root || key > tree->max_key) {
-        *out_found = false;
-        return BW_OK;
-    }
-    const uint8_t *leaf;
-    err = bw_tree_find_leaf(txn, tree, key, &leaf);
-    if (err) return err;
-    unsigned at;
-    if (!bw_leaf_find(leaf, key, &at)) {
-        *out_found = false;
-        return BW_OK;
-    }
-    struct leaf_entry entry;
-    if (UNLIKELY(!bw_leaf_entry(leaf, at, &entry))) return bw_leaf_damaged(leaf);
-    err = bw_tree_value(txn, tree, &entry, out_value);
-    if (err) return err;
+    *out_found = false;
+    if (!tree || !tree->root || key > tree->max_key) return BW_OK;
+    const uint8_t *leaf = bw_tree_near(tree, key);
+    struct bytes value;
+    if (!leaf) err = bw_tree_find_leaf(txn, tree, key, &leaf);
+    if (!err) err = get_from_leaf(txn, tree, leaf, key, &value);
+    if (err || !value.data) return err;
+    *out_value = value;
     *out_found = true;
     return BW_OK;
+}
+
+enum { GROUP = 16 };
+
+// Up to GROUP values: all their leaves come from memory at the same time.
+static bw_err get_group(struct txn *txn, struct tree *tree, const uint64_t *keys, size_t count,
+                        struct bytes *out_values)
+{
+    page_ref ref[GROUP];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t first;
+        ref[i] = 0;
+        if (keys[i] > tree->max_key) continue;
+        bw_err err = find_ref(txn, tree, keys[i], &ref[i], &first);
+        if (err) return err;
+        bw_page_prefetch(txn, ref[i], guess_slot(keys[i], first));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *leaf;
+        out_values[i] = (struct bytes){0};
+        if (!ref[i]) continue;
+        bw_err err = bw_leaf_read(txn, tree->id, ref[i], &leaf);
+        if (!err) err = get_from_leaf(txn, tree, leaf, keys[i], &out_values[i]);
+        if (err) return err;
+    }
+    return BW_OK;
+}
+
+bw_err bw_tree_get_many(struct txn *txn, uint32_t tree_id, const uint64_t *keys, size_t count,
+                        struct bytes *out_values)
+{
+    struct tree *tree;
+    bw_err err = bw_txn_tree(txn, tree_id, &tree);
+    if (err) return err;
+    if (!tree || !tree->root) {
+        for (size_t i = 0; i < count; i++) out_values[i] = (struct bytes){0};
+        return BW_OK;
+    }
+    for (size_t at = 0; at < count && !err; at += GROUP) {
+        const size_t size = count - at < GROUP ? count - at : GROUP;
+        err = get_group(txn, tree, keys + at, size, out_values + at);
+    }
+    return err;
 }
 
 bw_err bw_tree_set_sequence(struct txn *txn, uint32_t tree_id, uint64_t sequence)
@@ -82,14 +156,6 @@ bw_err bw_tree_set_sequence(struct txn *txn, uint32_t tree_id, uint64_t sequence
 }
 
 // ---- shared by changes ----
-
-void bw_tree_begin_change(struct txn *txn, struct tree *tree)
-{
-    bw_txn_note_change(txn);
-    if (LIKELY(!tree->unsealed)) return;
-    bw_value_seal(txn, tree->unsealed); // the caller can no longer write to the value
-    tree->unsealed = NULL;
-}
 
 bool bw_tree_must_cut(const struct path *path)
 {
@@ -182,6 +248,7 @@ void bw_tree_finish(struct txn *txn, struct tree *tree)
     if (tree->unsealed && !BUG(value_unsealed)) bw_value_seal(txn, tree->unsealed);
     tree->unsealed = NULL;
     tree->tail.change = 0;
+    tree->near.leaf = NULL;
     tree->is_bulk = false;
     tree->leaf_copies = 0;
 

@@ -13,6 +13,8 @@
  *   T4  tail is valid only while all of its pages are owned and are the path to the last leaf.
  *       Whatever takes one of them away or puts one between resets it; other trees do not matter.
  *   T5  The overflow reference in `unsealed` is the last one stored; nothing in its leaf has moved.
+ *   T6  near is valid only while its leaf is owned and takes the keys from first to last. It goes
+ *       with the tail; whatever gives up a leaf resets it.
  */
 #pragma once
 
@@ -29,12 +31,24 @@ enum {
 MUST_CHECK bw_err bw_tree_find_leaf(struct txn *txn, const struct tree *tree, uint64_t key,
                                     const uint8_t **out_leaf);
 
+/* The leaf that was changed last, if a key belongs there (T6), or NULL. */
+static inline uint8_t *bw_tree_near(const struct tree *tree, uint64_t key)
+{
+    return key >= tree->near.first && key <= tree->near.last ? tree->near.leaf : NULL;
+}
+
 /* The bytes of a value whose entry was found in a leaf of this tree. */
 MUST_CHECK bw_err bw_tree_value(struct txn *txn, struct tree *tree, const struct leaf_entry *entry,
                                 struct bytes *out_value);
 
 /* Begin a change of this tree: count it, and finish what waited for it. */
-void bw_tree_begin_change(struct txn *txn, struct tree *tree);
+static inline void bw_tree_begin_change(struct txn *txn, struct tree *tree)
+{
+    bw_txn_note_change(txn);
+    if (LIKELY(!tree->unsealed)) return;
+    bw_value_seal(txn, tree->unsealed); // the caller can no longer write to the value
+    tree->unsealed = NULL;
+}
 
 /* Is the leaf of this path one that is to be cut up, so that later single changes write single
  * pages? */

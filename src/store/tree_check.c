@@ -119,7 +119,7 @@ static bw_err check_entries(struct check *check, const struct place *place, cons
 static bw_err check_leaf(struct check *check, const struct place *place, struct found *out_found)
 {
     const page_no page = bw_ref_page(place->ref);
-    const uint8_t *leaf;
+    const uint8_t *leaf = NULL;
     *out_found = (struct found){0};
     bw_err err = bw_leaf_read(check->txn, check->tree->id, place->ref, &leaf);
     const uint64_t born = err ? 0 : bw_page_born(leaf);

@@ -131,6 +131,7 @@ static void forget_keys(struct tree *tree)
     tree->bytes = 0;
     tree->is_bulk = false;
     tree->tail.change = 0;
+    tree->near.leaf = NULL;
     tree->is_changed = true;
 }
 

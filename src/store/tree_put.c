@@ -124,6 +124,7 @@ static bw_err lengthen(struct put *put, struct repack *repack)
     uint8_t *const extent[] = {leaf};
     bw_repack_build(repack, extent);
     bw_page_give_up(put->txn, bw_ref_page(path->leaf_ref), 1, bw_txn_id(put->txn));
+    put->tree->near.leaf = NULL; // T6
     bw_path_set_leaf(path,
                      bw_ref_make(page, EXTENT_PAGES_MAX, bw_ref_has_overflow(path->leaf_ref)));
     remember_tail(path, leaf);
@@ -235,7 +236,8 @@ static uint8_t *append_fast(struct tree *tree, uint64_t key, struct bytes value)
     const size_t size_max = tree->is_bulk ? VALUE_INLINE_BULK_MAX : VALUE_INLINE_MAX;
     if (value.size > size_max || tree->count == UINT32_MAX) return NULL;
     const struct leaf_entry entry = {.key = key, .data = value.data, .size = (uint32_t)value.size};
-    uint8_t *stored = bw_leaf_insert(tree->tail.leaf, &entry);
+    uint8_t *stored = bw_leaf_append(tree->tail.leaf, &entry);
+    if (UNLIKELY(!stored)) stored = bw_leaf_insert(tree->tail.leaf, &entry);
     if (!stored) return NULL;
     for (unsigned level = 0; level + 1u < tree->depth; level++) {
         uint8_t *branch = tree->tail.branch[level];
@@ -292,6 +294,29 @@ static bw_err shift(struct put *put, const uint8_t *leaf, bool *out_done)
     return BW_OK;
 }
 
+// The next key to change may be beside this one.
+static void remember_near(struct tree *tree, uint8_t *leaf)
+{
+    tree->near.first = bw_leaf_key(leaf, 0);
+    tree->near.last = bw_leaf_key(leaf, bw_leaf_slots(leaf) - 1);
+    tree->near.leaf = leaf;
+}
+
+// Replace a value in the leaf that was changed last, at its place: the common case of an update.
+static uint8_t *replace_fast(struct tree *tree, uint64_t key, struct bytes value)
+{
+    uint8_t *leaf = bw_tree_near(tree, key);
+    struct leaf_entry old;
+    unsigned at;
+    if (!leaf || value.size > VALUE_INLINE_BULK_MAX || !bw_leaf_find(leaf, key, &at)) return NULL;
+    if (!bw_leaf_entry(leaf, at, &old) || old.is_overflow) return NULL;
+    const uint32_t size = (uint32_t)value.size;
+    if (bw_leaf_padded(size) != bw_leaf_padded(old.size)) return NULL;
+    tree->bytes += size - (uint64_t)old.size; // T1; modulo 2^64
+    const struct leaf_entry entry = {.key = key, .data = value.data, .size = size};
+    return bw_leaf_replace(leaf, at, &entry);
+}
+
 static bw_err put_in_owned(struct put *put, bool found)
 {
     struct path *path = &put->path;
@@ -300,6 +325,7 @@ static bw_err put_in_owned(struct put *put, bool found)
     if (err) return err;
     put->stored = put_in_leaf(put, leaf);
     if (put->stored) {
+        remember_near(put->tree, leaf);
         if (put->is_large) bw_path_mark_overflow(path);
         if (!found) bw_path_add(path, 1);
         return BW_OK;
@@ -350,21 +376,9 @@ static bw_err change(struct put *put)
     return err;
 }
 
-bw_err bw_tree_put(struct txn *txn, uint32_t tree_id, uint64_t key, struct bytes value,
-                   uint8_t **out_stored)
+static bw_err put_slowly(struct txn *txn, struct tree *tree, uint64_t key, struct bytes value,
+                         uint8_t **out_stored)
 {
-    ASSERT(key != 0 && value.size != 0);
-    struct tree *tree;
-    bw_err err = bw_txn_tree_make(txn, tree_id, TREE_OBJECTS, &tree);
-    if (err) return err;
-    bw_tree_begin_change(txn, tree);
-    if (key > tree->max_key && tree->tail.change) {
-        uint8_t *stored = append_fast(tree, key, value);
-        if (LIKELY(stored)) {
-            if (out_stored) *out_stored = stored;
-            return BW_OK;
-        }
-    }
     struct put put;
     put.txn = txn;
     put.tree = tree;
@@ -373,7 +387,7 @@ bw_err bw_tree_put(struct txn *txn, uint32_t tree_id, uint64_t key, struct bytes
     put.stored = NULL;
     put.is_large = false;
     put.old_size = 0;
-    err = key > tree->max_key || !tree->root ? append(&put) : change(&put);
+    bw_err err = key > tree->max_key || !tree->root ? append(&put) : change(&put);
     if (err) {
         if (put.is_large) bw_value_unwrite(txn, put.reference);
         return err;
@@ -383,6 +397,22 @@ bw_err bw_tree_put(struct txn *txn, uint32_t tree_id, uint64_t key, struct bytes
     tree->bytes += value.size - put.old_size; // T1; modulo 2^64
     tree->is_changed = true;
     if (put.is_large) tree->unsealed = put.stored; // T5
-    if (out_stored) *out_stored = put.is_large ? bw_value_stored(txn, put.stored) : put.stored;
+    *out_stored = put.is_large ? bw_value_stored(txn, put.stored) : put.stored;
     return BW_OK;
+}
+
+bw_err bw_tree_put(struct txn *txn, uint32_t tree_id, uint64_t key, struct bytes value,
+                   uint8_t **out_stored)
+{
+    ASSERT(key != 0 && value.size != 0);
+    struct tree *tree;
+    bw_err err = bw_txn_tree_make(txn, tree_id, TREE_OBJECTS, &tree);
+    if (err) return err;
+    bw_tree_begin_change(txn, tree);
+    uint8_t *stored = NULL;
+    if (key <= tree->max_key) stored = replace_fast(tree, key, value);
+    else if (tree->tail.change) stored = append_fast(tree, key, value);
+    if (UNLIKELY(!stored)) err = put_slowly(txn, tree, key, value, &stored);
+    if (!err && out_stored) *out_stored = stored;
+    return err;
 }

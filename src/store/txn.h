@@ -33,6 +33,10 @@ struct tree {
         uint8_t *branch[TREE_DEPTH_MAX]; /* [0] the root */
         bool is_fresh; /* the leaf was begun by this transaction and filled by appending only */
     } tail;
+    struct {
+        uint64_t first, last; /* keys that belong to it */
+        uint8_t *leaf;        /* borrowed: the owned leaf that was changed last; NULL: none */
+    } near;
     uint8_t
         *unsealed; /* borrowed: an overflow reference whose sum waits until its value is final */
 };
@@ -67,6 +71,10 @@ void bw_txn_note_change(struct txn *txn);
  */
 MUST_CHECK bw_err bw_page_read(struct txn *txn, page_ref ref, enum page_kind kind, uint32_t tree_id,
                                const uint8_t **out_extent);
+
+/* Somebody will read this extent soon: its header, and what lies at an offset, may come into the
+ * cache meanwhile. */
+void bw_page_prefetch(const struct txn *txn, page_ref ref, size_t at);
 
 /* The same for an overflow extent; pages: as the reference says, must equal the header's. */
 MUST_CHECK bw_err bw_page_read_overflow(struct txn *txn, page_no page, uint32_t pages,

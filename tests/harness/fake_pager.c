@@ -293,6 +293,11 @@ static bw_err read_page(struct txn *txn, page_no page, uint32_t pages, enum page
     return BW_OK;
 }
 
+void bw_page_prefetch(const struct txn *txn, page_ref ref, size_t at)
+{
+    (void)txn, (void)ref, (void)at;
+}
+
 bw_err bw_page_read(struct txn *txn, page_ref ref, enum page_kind kind, uint32_t tree_id,
                     const uint8_t **out_extent)
 {

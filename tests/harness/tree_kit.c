@@ -53,7 +53,7 @@ page_ref bw_kit_leaf_ref(struct txn *txn, uint64_t key)
     const struct tree *tree = bw_kit_tree(txn);
     page_ref ref = tree->root;
     for (unsigned level = tree->depth - 1u; level > 0; level--) {
-        const uint8_t *branch;
+        const uint8_t *branch = NULL;
         CHECK_OK(bw_branch_read(txn, KIT_TREE, ref, level, &branch));
         ref = bw_branch_ref(branch, bw_branch_find(branch, key));
     }
@@ -62,7 +62,7 @@ page_ref bw_kit_leaf_ref(struct txn *txn, uint64_t key)
 
 const uint8_t *bw_kit_leaf(struct txn *txn, uint64_t key)
 {
-    const uint8_t *leaf;
+    const uint8_t *leaf = NULL;
     CHECK_OK(bw_leaf_read(txn, KIT_TREE, bw_kit_leaf_ref(txn, key), &leaf));
     return leaf;
 }

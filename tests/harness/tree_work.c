@@ -193,6 +193,38 @@ static uint64_t draw_key(struct work *work)
     return 1;
 }
 
+// All entries, several at once, and what is found under several keys at once.
+static void check_all_in_groups(struct work *work)
+{
+    enum { GROUP_MAX = 50 };
+    struct txn *txn = work->stage->txn;
+    const struct model *now = &work->now;
+    struct cursor cursor;
+    struct cursor_entry entries[GROUP_MAX];
+    uint64_t asked[GROUP_MAX];
+    struct bytes values[GROUP_MAX];
+    size_t count;
+    bw_cursor_init(&cursor, txn, WORK_TREE);
+    for (size_t at = 0; at < now->count; at += count) {
+        const size_t max = 1 + below(work, GROUP_MAX);
+        CHECK_OK(bw_cursor_next_many(&cursor, entries, max, &count));
+        CHECK(count >= 1 && count <= max && count <= now->count - at);
+        for (size_t i = 0; i < count; i++) {
+            CHECK_EQ(entries[i].key, now->item[at + i].key);
+            check_value(work, &now->item[at + i], entries[i].value);
+            asked[i] = below(work, 4) ? entries[i].key : draw_key(work);
+        }
+        CHECK_OK(bw_tree_get_many(txn, WORK_TREE, asked, count, values));
+        for (size_t i = 0; i < count; i++) {
+            CHECK_EQ(values[i].data != NULL, model_has(work, asked[i]));
+            if (values[i].data)
+                check_value(work, &now->item[model_find(work, asked[i])], values[i]);
+        }
+    }
+    CHECK_OK(bw_cursor_next_many(&cursor, entries, GROUP_MAX, &count));
+    CHECK_EQ(count, 0);
+}
+
 static struct item draw_item(struct work *work, uint64_t key)
 {
     return (struct item){
@@ -271,6 +303,21 @@ static void insert_run_downward(struct work *work)
     uint64_t key = work->now.count ? draw_present(work) : draw_key(work);
     for (uint64_t left = 1 + below(work, 40); left > 0 && key > 1; left--)
         put(work, draw_item(work, --key));
+}
+
+// Neighbours in order, now and then one of another size.
+static void update_run(struct work *work)
+{
+    const struct model *now = &work->now;
+    size_t at = now->count ? below(work, now->count) : 0;
+    for (uint64_t left = 1 + below(work, 120); left > 0 && at < now->count; left--, at++) {
+        struct item item = now->item[at];
+        item.seed++;
+        if (below(work, 40) == 0) item.size = draw_size(work);
+        else if (item.size > 1 && below(work, 4) == 0) item.size = item.size - 1;
+        if (below(work, 6) == 0) check_get(work, item.key);
+        put(work, item);
+    }
 }
 
 static void update(struct work *work, bool same_size)
@@ -426,7 +473,8 @@ static void do_something(struct work *work)
     } else if (drawn < 37) {
         insert_run_downward(work);
     } else if (drawn < 43) {
-        update(work, true);
+        if (below(work, 2)) update(work, true);
+        else update_run(work);
     } else if (drawn < 50) {
         update(work, false);
     } else if (drawn < 62) {
@@ -487,6 +535,7 @@ void work_step(struct work *work)
     do_something(work);
     work->stage->check(work->stage);
     check_stat(work);
+    if (work->steps % COMPARE == COMPARE / 2) check_all_in_groups(work);
     if (work->steps++ % COMPARE == 0) work_check_all(work);
 }
 

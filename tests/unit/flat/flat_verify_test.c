@@ -68,6 +68,23 @@ static uint64_t read_all(const struct flat_table *table)
     return sum;
 }
 
+/* Whatever was seen before, the answer is the same. */
+static void check_similar(struct bytes buffer, bool accepted, size_t field, const char *why)
+{
+    static struct flat_pattern pattern; // of the last table that was accepted
+    for (int times = 0; times < 2; times++) {
+        struct flat_pattern none = {0};
+        size_t its_field = 0;
+        const char *its_why = NULL;
+        CHECK_EQ(bw_flat_verify_similar(buffer, &object_fields, times ? &none : &pattern,
+                                        &its_field, &its_why),
+                 accepted);
+        if (accepted) continue;
+        CHECK_EQ(its_field, field);
+        CHECK_TEXT(its_why, why);
+    }
+}
+
 /* Verify a copy in a block of its own; whatever is accepted is read, then again after its id was
  * overwritten, which must not change what the rest means. */
 static bool accepts(const uint8_t *data, size_t size)
@@ -80,12 +97,14 @@ static bool accepts(const uint8_t *data, size_t size)
     const char *why = NULL;
     struct bytes buffer = {copy, size};
     bool accepted = bw_flat_verify_object(buffer, &object_fields, &table, &field, &why);
+    check_similar(buffer, accepted, field, why);
     if (accepted) {
         read_all(&table);
         (void)bw_flat_has_strangers(&table, fields, FIELD_COUNT);
         const uint8_t *id = bw_flat_field(&table, 0);
         if (id) bw_put_u64(copy + (id - copy), UINT64_MAX - 7);
         CHECK(bw_flat_verify_object(buffer, &object_fields, &table, &field, &why));
+        check_similar(buffer, true, field, why);
         struct flat_table opened = bw_flat_open(copy);
         CHECK_EQ(opened.table, table.table);
         CHECK_EQ(opened.vtable, table.vtable);

@@ -47,9 +47,42 @@ static void all_entries_come_in_order(void)
     }
 }
 
+static void several_entries_at_once_are_the_same_ones(void)
+{
+    enum { MAX = 64 };
+    static const size_t sizes[] = {9, 352, 4000, 20000};
+    struct cursor_entry entries[MAX];
+    for (size_t i = 0; i < 4 * MAX; i++) {
+        const size_t size = sizes[i / MAX], max = i % MAX + 1;
+        size_t count = 0;
+        txn = bw_fake_pager_new();
+        bw_kit_put(txn, 1, 90, size);
+        for (uint64_t key = 3; key < 90; key += 3) bw_kit_remove(txn, key); // empty slots
+        bw_cursor_init(&cursor, txn, KIT_TREE);
+        for (uint64_t key = 0; key < 90;) {
+            CHECK_OK(bw_cursor_next_many(&cursor, entries, max, &count));
+            CHECK(count >= 1 && count <= max);
+            CHECK_EQ(cursor.key, entries[count - 1].key);
+            for (size_t n = 0; n < count; n++) {
+                key += key % 3 == 2 && key < 89 ? 2 : 1;
+                CHECK_EQ(entries[n].key, key);
+                CHECK_EQ(entries[n].value.size, size);
+                CHECK_BYTES(entries[n].value.data, bw_kit_value(key, size).data, size);
+            }
+            if (key == 70) bw_kit_put(txn, 70, 70, size); // a change on the way
+        }
+        check_next(0, 0);
+        bw_fake_pager_free(txn);
+    }
+}
+
 static void an_empty_tree_has_no_entry(void)
 {
     begin(0, 1);
+    size_t count = 1;
+    struct cursor_entry entry;
+    CHECK_OK(bw_cursor_next_many(&cursor, &entry, 1, &count));
+    CHECK_EQ(count, 0);
     check_next(0, 0);
     check_seek(0, 0);
     check_seek(5, 0);
@@ -139,7 +172,7 @@ static void damage_is_an_error_again_and_again(void)
     bw_fake_pager_free(txn);
 }
 
-RUN_TESTS(TEST(all_entries_come_in_order), TEST(an_empty_tree_has_no_entry),
-          TEST(seeking_finds_the_first_key_that_is_not_below), TEST(empty_slots_are_passed_over),
-          TEST(after_a_change_it_goes_on_behind_its_last_key),
+RUN_TESTS(TEST(all_entries_come_in_order), TEST(several_entries_at_once_are_the_same_ones),
+          TEST(an_empty_tree_has_no_entry), TEST(seeking_finds_the_first_key_that_is_not_below),
+          TEST(empty_slots_are_passed_over), TEST(after_a_change_it_goes_on_behind_its_last_key),
           TEST(the_highest_key_of_all_is_the_last), TEST(damage_is_an_error_again_and_again))

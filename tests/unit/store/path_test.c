@@ -10,7 +10,7 @@ enum { BIG = 4000 };
 
 static const uint8_t *root_of(struct txn *txn)
 {
-    const uint8_t *root;
+    const uint8_t *root = NULL;
     const struct tree *tree = bw_kit_tree(txn);
     CHECK_OK(bw_branch_read(txn, KIT_TREE, tree->root, tree->depth - 1u, &root));
     return root;

@@ -327,6 +327,51 @@ static void near_and_far_keys_share_leaves(void)
     end();
 }
 
+// Put another value of this size under a key that is there.
+static void update(uint64_t key, size_t size)
+{
+    struct bytes value;
+    bool found;
+    CHECK_OK(bw_tree_put(txn, KIT_TREE, key, bw_kit_value(key + 1, size), NULL));
+    CHECK_OK(bw_tree_get(txn, KIT_TREE, key, &value, &found));
+    CHECK(found);
+    CHECK_EQ(value.size, size);
+    CHECK_BYTES(value.data, bw_kit_value(key + 1, size).data, size);
+    bw_kit_put(txn, key, key, size);
+    bw_kit_check(txn, key, size);
+}
+
+static void updates_in_order_copy_each_leaf_once(void)
+{
+    begin();
+    bw_kit_put(txn, 1, 2000, 80);
+    bw_fake_pager_commit(txn);
+    const uint32_t pages = bw_fake_pager_pages(txn);
+    for (uint64_t key = 1; key <= 2000; key++) update(key, 77 + key % 4);
+    CHECK_EQ(bw_fake_pager_pages(txn), pages);
+    for (uint64_t key = 1; key <= 2000; key++) bw_kit_check(txn, key, 77 + key % 4);
+    end();
+}
+
+static void an_update_finds_its_leaf_although_it_was_moved(void)
+{
+    begin();
+    bw_kit_put(txn, 1, 8, 352);
+    update(3, 352);
+    bw_kit_put(txn, 9, 30, 352); // a longer leaf takes the place of the first
+    CHECK_EQ(leaf_pages(3), 8);
+    update(3, 352);
+    bw_kit_put(txn, 31, 300, 352);
+    update(150, 352);
+    for (uint64_t key = 120; key < 180; key++) bw_kit_remove(txn, key); // with all its leaf
+    update(119, 352);
+    update(180, 352);
+    CHECK_OK(bw_tree_clear(txn, KIT_TREE));
+    bw_kit_put(txn, 180, 181, 352);
+    update(180, 352);
+    end();
+}
+
 static void other_trees_do_not_spoil_appending(void)
 {
     begin();
@@ -424,5 +469,7 @@ RUN_TESTS(TEST(a_thousand_notes_of_352_bytes_take_89_pages),
           TEST(a_run_into_a_gap_fills_its_leaves), TEST(descending_keys_fill_their_leaves),
           TEST(keys_far_apart_take_hardly_more_pages_than_near_ones),
           TEST(near_and_far_keys_share_leaves), TEST(other_trees_do_not_spoil_appending),
+          TEST(updates_in_order_copy_each_leaf_once),
+          TEST(an_update_finds_its_leaf_although_it_was_moved),
           TEST(a_put_that_fails_changes_nothing), TEST(a_tree_of_2_to_the_32_keys_is_full),
           TEST(the_highest_key_of_all_can_be_put))
