@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install what building and checking need: system packages (when root on Debian or Ubuntu; otherwise
 # the command is printed) and a Python environment in .venv. Costs half a second when all is there.
-# `tools/setup.sh long` adds what fuzzing needs.
+# `tools/setup.sh full` adds what fuzzing needs, and so does `long`.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -16,7 +16,7 @@ command_of pkg-config pkg-config
 command_of strace strace
 command_of setarch util-linux
 command_of g++ g++
-[ "${1:-}" != long ] || command_of clang "clang libclang-rt-14-dev"
+case ${1:-} in full | long) command_of clang "clang libclang-rt-14-dev" ;; esac
 if command -v cc >/dev/null 2>&1; then
     header_of stdio.h libc6-dev
     header_of xxhash.h libxxhash-dev

@@ -305,7 +305,8 @@ static bw_err check_entity(const struct schema *schema, const struct entity *ent
                            struct seen *seen)
 {
     bw_err err;
-    if (entity->last_property_id == 0 || entity->last_property_id > PROPERTY_ID_MAX) {
+    if (entity->last_property_id == 0 || entity->last_property_id > PROPERTY_ID_MAX ||
+        entity->last_property_uid == 0) {
         err = bw_fail(BW_ERR_SCHEMA, "Model entity has no last property ID: %s", entity->name);
         return bw_schema_place(err, entity->id, 0);
     }

@@ -216,6 +216,7 @@ bw_err bw_schema_build(struct bytes declared, struct bytes memory, struct compil
     struct schema ignored = {0};
     struct memory_of_store ignored_memory = {0};
     if (declared.size + memory.size > SIZE_MAX_SCHEMA) return damaged("it is too large");
+    if (!memory.size) memory.data = declared.data; // no arithmetic with NULL
     struct decoder from = {.at = declared.data, .end = declared.data + declared.size};
     take_declared(&from, &counted, &ignored);
     if (from.has_failed) return damaged("the declared part cannot be read");

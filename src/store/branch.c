@@ -16,6 +16,18 @@ void bw_branch_note_damaged(page_ref ref, unsigned level)
     (void)err; // the caller returns it
 }
 
+bw_err bw_branch_check_children(const struct txn *txn, const uint8_t *branch)
+{
+    for (unsigned at = 0; at < bw_branch_children(branch); at++) {
+        const page_ref ref = bw_branch_ref(branch, at);
+        if (LIKELY(bw_page_is_kept(txn, bw_ref_page(ref), bw_ref_pages(ref)))) continue;
+        return bw_fail(BW_ERR_FILE_PAGES_CORRUPT,
+                       "page %u: a branch has page %u, which is called free",
+                       bw_get_u32(branch + PAGE_AT_NUMBER), bw_ref_page(ref));
+    }
+    return BW_OK;
+}
+
 static void set_children(uint8_t *branch, unsigned children)
 {
     bw_put_u16(branch + PAGE_AT_COUNT, (uint16_t)children);

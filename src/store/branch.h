@@ -76,6 +76,10 @@ static inline MUST_CHECK bw_err bw_branch_read(struct txn *txn, uint32_t tree_id
     return BW_OK;
 }
 
+/* Before references of a branch of the file are copied or followed to free what they lead to: are
+ * they all kept (bw_page_is_kept)? FILE_PAGES_CORRUPT, naming the page, when one is not. */
+MUST_CHECK bw_err bw_branch_check_children(const struct txn *txn, const uint8_t *branch);
+
 /* The child of a sound branch below which a key belongs. */
 static inline unsigned bw_branch_find(const uint8_t *branch, uint64_t key)
 {

@@ -332,6 +332,7 @@ bw_err bw_commit_run(struct txn *txn)
     struct store *store = txn->store;
     struct commit commit = {.txn = txn, .store = store};
     bw_err err = freeze(&commit);
+    if (!err) err = bw_pager_check_unread(txn);
     if (!err) {
         sort_extents(txn->changes);
         err = sum_extents(&commit);

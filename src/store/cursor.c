@@ -8,6 +8,8 @@
  * Invariants:
  *   N1  leaf and path are only used while `change` is the transaction's count of changes.
  *   N2  A cursor that has reached the end stays there until the next seek.
+ *   N3  Keys ascend from each entry to the next, and no leaf has none: however often branches of a
+ *       damaged file lead to the same leaf, a walk visits it once and ends.
  */
 #include "store/tree.h"
 
@@ -72,9 +74,11 @@ static bw_err load(struct cursor *cursor, unsigned at, bool *out_found)
         bw_err err = next_leaf(cursor, out_found);
         if (err || !*out_found) return err;
         at = bw_leaf_skip(cursor->leaf, 0);
+        if (UNLIKELY(at >= bw_leaf_slots(cursor->leaf))) return bw_leaf_damaged(cursor->leaf); // N3
     }
     struct leaf_entry entry;
-    if (UNLIKELY(!bw_leaf_entry(cursor->leaf, at, &entry))) return bw_leaf_damaged(cursor->leaf);
+    if (UNLIKELY(!bw_leaf_entry(cursor->leaf, at, &entry) || entry.key <= cursor->key)) // N3
+        return bw_leaf_damaged(cursor->leaf);
     if (UNLIKELY(entry.is_overflow)) {
         bw_err err = load_overflow(cursor, &entry);
         if (err) return err;

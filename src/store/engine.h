@@ -289,6 +289,10 @@ void bw_pager_mark_verified(struct store *store, page_no page);
 void bw_pager_unmap(struct store *store);
 void bw_pager_free_scratch(struct txn *txn);
 
+/* Before pages are written: has this process read any of them as a part of some snapshot, although
+ * they were called free all the time? Others may be looking at it: FILE_PAGES_CORRUPT. */
+MUST_CHECK bw_err bw_pager_check_unread(const struct txn *txn);
+
 MUST_CHECK bw_err bw_changes_new(struct changes **out_changes);
 void bw_changes_free(struct changes *changes);
 

@@ -63,14 +63,51 @@ bool bw_leaf_search(const uint8_t *leaf, uint64_t key, unsigned *out_at)
     return find_distance(leaf, distance, out_at, LEAF_SPARSE);
 }
 
-// The bytes that the values of a sound dense leaf take, if all its slots are safe; 0: they are not.
-static uint64_t safe_size_dense(const uint8_t *leaf)
+// Which 8-byte units of a leaf belong to a value.
+struct units {
+    uint64_t taken[EXTENT_PAGES_MAX * PAGE_SIZE / 8 / 64];
+};
+
+// Mark the units of a value. False: one of them is taken.
+static bool mark(struct units *units, size_t offset, uint32_t size)
+{
+    bool is_free = true;
+    for (size_t unit = offset / 8, end = (offset + bw_leaf_padded(size)) / 8; unit < end;) {
+        const size_t shift = unit % 64, count = end - unit < 64 - shift ? end - unit : 64 - shift;
+        const uint64_t mask = ~(uint64_t)0 >> (64 - count) << shift;
+        is_free &= !(units->taken[unit / 64] & mask);
+        units->taken[unit / 64] |= mask;
+        unit += count;
+    }
+    return is_free;
+}
+
+// Do the values of a leaf, whose slots are in bounds, share a byte?
+static bool values_overlap(const uint8_t *leaf)
+{
+    struct units units = {{0}};
+    for (unsigned at = 0; at < bw_leaf_slots(leaf); at++) {
+        struct leaf_entry entry;
+        if (!bw_leaf_entry(leaf, at, &entry) || !entry.data) continue;
+        if (!mark(&units, (size_t)(entry.data - leaf), entry.size)) return true;
+    }
+    return false;
+}
+
+struct survey {
+    bool descends; // each value lies below all before it
+    bool has_overflow;
+};
+
+// Is every slot of a sound dense leaf in bounds?
+static bool survey_dense(const uint8_t *leaf, struct survey *survey)
 {
     const unsigned slots = bw_leaf_slots(leaf);
     const size_t upper = bw_leaf_upper(leaf), end = bw_leaf_size(leaf);
-    if (bw_leaf_base(leaf) + (slots - 1) < bw_leaf_base(leaf)) return 0;
-    if (bw_leaf_is_empty_slot(leaf, 0) || bw_leaf_is_empty_slot(leaf, slots - 1)) return 0; // L1
-    uint64_t size = 0;
+    if (bw_leaf_base(leaf) + (slots - 1) < bw_leaf_base(leaf)) return false;
+    if (bw_leaf_is_empty_slot(leaf, 0) || bw_leaf_is_empty_slot(leaf, slots - 1))
+        return false;    // L1
+    size_t lowest = end; // of the values so far
     unsigned live = 0;
     for (unsigned at = 0; at < slots; at++) {
         const uint8_t *slot = leaf + LEAF_SLOTS_AT + (size_t)LEAF_SLOT_DENSE * at;
@@ -78,38 +115,52 @@ static uint64_t safe_size_dense(const uint8_t *leaf)
         size_t length = bw_get_u16(slot + 2);
         struct leaf_entry entry;
         if (UNLIKELY(length == LEAF_LENGTH_OVERFLOW)) {
-            if (!bw_leaf_entry(leaf, at, &entry)) return 0;
+            if (!bw_leaf_entry(leaf, at, &entry)) return false;
             length = entry.size;
+            survey->has_overflow = true;
         }
         if (!offset && !length) continue;
-        if (offset < upper || !length || offset + length > end) return 0; // L2
-        size += bw_leaf_padded((uint32_t)length);
+        if (offset < upper || !length || offset + length > end) return false; // L2
+        survey->descends &= offset + bw_leaf_padded((uint32_t)length) <= lowest;
+        if (offset < lowest) lowest = offset;
         live++;
     }
-    return 2 * live >= slots ? size : 0; // L5
+    return 2 * live >= slots; // L5
 }
 
-// The same for a leaf that is not dense.
-static uint64_t safe_size_distant(const uint8_t *leaf)
+// The same for a leaf that is not dense, whose keys have an order of their own.
+static bool survey_distant(const uint8_t *leaf, struct survey *survey)
 {
     const unsigned slots = bw_leaf_slots(leaf), upper = bw_leaf_upper(leaf);
-    uint64_t size = 0, last_key = 0;
+    const uint8_t *lowest = leaf + bw_leaf_size(leaf);
+    uint64_t last_key = 0;
     for (unsigned at = 0; at < slots; at++) {
         struct leaf_entry entry;
-        if (!bw_leaf_entry(leaf, at, &entry) || !entry.data) return 0;
-        if (entry.data < leaf + upper) return 0; // L2
-        if (entry.key < bw_leaf_base(leaf) || (at && entry.key <= last_key)) return 0;
+        if (!bw_leaf_entry(leaf, at, &entry) || !entry.data) return false;
+        if (entry.data < leaf + upper) return false; // L2
+        if (entry.key < bw_leaf_base(leaf) || (at && entry.key <= last_key)) return false;
         last_key = entry.key;
-        size += bw_leaf_padded(entry.size);
+        survey->descends &= entry.data + bw_leaf_padded(entry.size) <= lowest;
+        if (entry.data < lowest) lowest = entry.data;
+        survey->has_overflow |= entry.is_overflow;
     }
-    return size;
+    return true;
 }
 
-bool bw_leaf_is_safe(const uint8_t *leaf)
+static bool survey_slots(const uint8_t *leaf, struct survey *out_survey)
 {
+    *out_survey = (struct survey){.descends = true};
     if (!bw_leaf_is_sound(leaf)) return false;
-    const uint64_t size = bw_leaf_is_dense(leaf) ? safe_size_dense(leaf) : safe_size_distant(leaf);
-    return size && bw_leaf_lower(leaf) + size <= bw_leaf_size(leaf);
+    return bw_leaf_is_dense(leaf) ? survey_dense(leaf, out_survey)
+                                  : survey_distant(leaf, out_survey);
+}
+
+bool bw_leaf_is_safe(const uint8_t *leaf, bool *out_has_overflow)
+{
+    struct survey survey;
+    if (!survey_slots(leaf, &survey)) return false;
+    *out_has_overflow = survey.has_overflow;
+    return survey.descends || !values_overlap(leaf);
 }
 
 struct leaf_fill bw_leaf_fill(const uint8_t *leaf)
@@ -360,29 +411,19 @@ struct leaf_fill bw_leaf_remove(uint8_t *leaf, unsigned at)
 
 // ---- proof ----
 
-// Mark the 8-byte units of a value. False: one of them is taken.
-static bool mark(uint8_t *units, size_t offset, uint32_t size)
-{
-    for (size_t unit = offset / 8; unit < (offset + bw_leaf_padded(size)) / 8; unit++) {
-        if (units[unit]) return false;
-        units[unit] = 1;
-    }
-    return true;
-}
-
 const char *bw_leaf_problem(const uint8_t *leaf)
 {
     const unsigned pages = leaf[PAGE_AT_PAGES];
     if (pages < 1 || pages > EXTENT_PAGES_MAX) return "a leaf's length is not 1 to 8 pages";
     if (!bw_leaf_is_sound(leaf)) return "a leaf's header contradicts itself";
-    if (!bw_leaf_is_safe(leaf)) return "a leaf's slots are out of bounds or order";
+    struct survey survey;
+    if (!survey_slots(leaf, &survey)) return "a leaf's slots are out of bounds or order";
 
-    uint8_t units[EXTENT_PAGES_MAX * PAGE_SIZE / 8]; // 1: belongs to a value
-    memset(units, 0, bw_leaf_size(leaf) / 8);
+    struct units units = {{0}};
     for (unsigned at = 0; at < bw_leaf_slots(leaf); at++) {
         struct leaf_entry entry;
         if (!bw_leaf_entry(leaf, at, &entry) || !entry.data) continue;
-        if (!mark(units, (size_t)(entry.data - leaf), entry.size))
+        if (!mark(&units, (size_t)(entry.data - leaf), entry.size))
             return "two values overlap"; // L2
         for (uint32_t i = entry.size; i % 8; i++) {
             if (entry.data[i]) return "the padding of a value is not zero"; // L3
@@ -391,7 +432,7 @@ const char *bw_leaf_problem(const uint8_t *leaf)
     const size_t lower = bw_leaf_lower(leaf); // a multiple of 4
     bool is_clean = lower % 8 == 0 || bw_get_u32(leaf + lower) == 0;
     for (size_t i = (lower + 7) / 8; i < bw_leaf_size(leaf) / 8; i++) {
-        is_clean &= units[i] || bw_get_u64(leaf + i * 8) == 0;
+        is_clean &= (units.taken[i / 64] >> i % 64 & 1) || bw_get_u64(leaf + i * 8) == 0;
     }
     return is_clean ? NULL : "unused bytes of a leaf are not zero"; // L3
 }

@@ -209,9 +209,9 @@ static inline unsigned bw_leaf_skip(const uint8_t *leaf, unsigned at)
 
 /* ---- changing: owned leaves that are safe, or that were begun here ---- */
 
-/* Every slot is in bounds and in order, and all values together fit the extent: whatever a damaged
- * file says, changing this leaf touches only this leaf. Reads all slots. */
-bool bw_leaf_is_safe(const uint8_t *leaf);
+/* Every slot is in bounds and in order, and no two values overlap: whatever a damaged file says,
+ * changing this leaf touches only this leaf, and a value only itself. Reads all slots. */
+bool bw_leaf_is_safe(const uint8_t *leaf, bool *out_has_overflow);
 
 struct leaf_fill {
     unsigned live; /* slots that hold a value */

@@ -9,6 +9,8 @@
  *       to it, and after its checksum fitted once since the store was opened, or this process wrote
  *       it.
  *   G3  An extent in `extents` with pages > 0 is owned: no snapshot can reach it yet.
+ *   G4  A page is never younger than the snapshot that reaches it. So whoever holds an old one does
+ *       not take for its own what was written since to a page that the file calls free by mistake.
  *
  * A mark in `verified` never has to be taken back: a page becomes reachable only by a commit of
  * this process, which wrote what it had just summed.
@@ -243,6 +245,9 @@ static const char *bounds_problem(const uint8_t *header, uint32_t pages, enum pa
 static bw_err verify(struct store *store, page_no page, uint32_t pages, enum page_kind kind,
                      const uint8_t *bytes)
 {
+    for (uint32_t i = 0; i < pages; i++) // a commit writes there, whatever the bitmaps say
+        if (bw_space_is_reserved(store->geometry, page + i))
+            return damaged(page, "it lies where a bitmap belongs");
     const char *problem = bounds_problem(bytes, pages, kind);
     if (problem) return damaged(page, problem);
     if (!bw_page_fits(bytes, pages, store->salt)) return damaged(page, "its checksum does not fit");
@@ -272,6 +277,8 @@ static bw_err read_file(struct txn *txn, page_no page, uint32_t pages, enum page
     if (err) return err;
     const char *problem = reference_problem(bytes, page, pages, kind, tree_id); // G2
     if (UNLIKELY(problem != NULL)) return damaged(page, problem);
+    if (UNLIKELY(bw_page_born(bytes) > txn->snapshot->txn_id)) // G4
+        return damaged(page, "younger than what refers to it");
     if (UNLIKELY(!is_verified(mapped_window(store, page), page)) && !BUG(verify_skipped)) {
         err = verify(store, page, pages, kind, bytes);
         if (err) return err;
@@ -301,6 +308,7 @@ static inline const uint8_t *find_verified(const struct txn *txn, page_no page, 
     // Number, kind and length are neighbours, the count behind them is not the reference's.
     const uint64_t expected = page | (uint64_t)kind << 32 | (uint64_t)pages << 40;
     if (bw_get_u64(bytes + PAGE_AT_NUMBER) << 16 != expected << 16) return NULL; // G2
+    if (bw_page_born(bytes) > txn->snapshot->txn_id) return NULL; // G4
     return bw_get_u32(bytes + PAGE_AT_TREE) == tree_id ? bytes : NULL;
 }
 
@@ -443,13 +451,12 @@ uint8_t *bw_page_owned(struct txn *txn, page_no page)
     return extent ? extent->bytes : NULL;
 }
 
-/* Does the allocation state agree that these pages hold something? */
-static bool are_used(const struct txn *txn, page_no page, uint32_t pages)
+bool bw_page_is_kept(const struct txn *txn, page_no page, uint32_t pages)
 {
-    for (uint32_t i = 0; i < pages; i++)
-        if (!bw_space_is_used(&txn->store->writer->space, page + i)) return false;
-    return true;
+    return bw_space_are_kept(&txn->store->writer->space, page, pages);
 }
+
+uint32_t bw_page_count_max(const struct txn *txn) { return txn->store->writer->space.room; }
 
 bw_err bw_page_own(struct txn *txn, page_ref *in_out_ref, enum page_kind kind, uint32_t tree_id,
                    uint8_t **out_extent)
@@ -462,7 +469,7 @@ bw_err bw_page_own(struct txn *txn, page_ref *in_out_ref, enum page_kind kind, u
         *out_extent = own->bytes;
         return BW_OK;
     }
-    if (UNLIKELY(!are_used(txn, old, pages))) return damaged(old, "called free");
+    if (UNLIKELY(!bw_page_is_kept(txn, old, pages))) return damaged(old, "called free");
     const uint8_t *from = NULL;
     uint8_t *to = NULL;
     bw_err err = bw_page_read(txn, *in_out_ref, kind, tree_id, &from);
@@ -490,8 +497,7 @@ bw_err bw_page_free(struct txn *txn, page_no page, uint32_t pages, uint64_t born
         extent->pages = 0;
         return BW_OK;
     }
-    if (UNLIKELY(page < SLOT_COUNT || (uint64_t)page + pages > txn->snapshot->hwm ||
-                 !are_used(txn, page, pages)))
+    if (UNLIKELY(!bw_page_is_kept(txn, page, pages)))
         return damaged(page, "a reference to a page that is free");
     bw_err err = bw_space_reserve_freed(space, 1);
     if (err) return err;
@@ -502,6 +508,25 @@ bw_err bw_page_free(struct txn *txn, page_no page, uint32_t pages, uint64_t born
 bw_err bw_page_make_room(struct txn *txn, uint32_t frees)
 {
     return bw_space_reserve_freed(&txn->store->writer->space, frees);
+}
+
+/* Was a page read although it was always called free? */
+static bool is_read_unknown(struct store *store, page_no page)
+{
+    if (LIKELY(bw_space_is_known(&store->writer->space, page))) return false;
+    const struct window *window = mapped_window(store, page);
+    return window && is_verified(window, page);
+}
+
+bw_err bw_pager_check_unread(const struct txn *txn)
+{
+    const struct changes *changes = txn->changes;
+    for (uint32_t i = 0; i < changes->extent_count; i++) {
+        const struct extent *extent = &changes->extents[i];
+        for (page_no page = extent->page; page < extent->page + extent->pages; page++)
+            if (UNLIKELY(is_read_unknown(txn->store, page))) return damaged(page, "called free");
+    }
+    return BW_OK;
 }
 
 void bw_page_shrink(struct txn *txn, page_no page, uint32_t pages)

@@ -2,6 +2,8 @@
 /* Walking down to own, splitting and merging branches; see path.h for the invariants. */
 #include "store/path.h"
 
+#include "store/value.h"
+
 bw_err bw_path_check_depth(const struct tree *tree)
 {
     if (tree->depth >= 1 && tree->depth <= TREE_DEPTH_MAX) return BW_OK;
@@ -39,6 +41,7 @@ static uint8_t *owned_branch(struct path *path, page_ref ref, unsigned level)
 {
     uint8_t *branch = bw_page_owned(path->txn, bw_ref_page(ref));
     const bool is_good = branch && branch[PAGE_AT_KIND] == PAGE_BRANCH &&
+                         bw_get_u32(branch + PAGE_AT_TREE) == path->tree->id &&
                          bw_branch_is_sound(branch) && bw_branch_level(branch) == level;
     return is_good ? branch : NULL;
 }
@@ -50,6 +53,7 @@ static bw_err own_branch(struct path *path, unsigned level, uint8_t **out_branch
     if (LIKELY(*out_branch)) return BW_OK;
     const uint8_t *branch;
     bw_err err = bw_branch_read(path->txn, path->tree->id, ref, path->levels - level, &branch);
+    if (!err) err = bw_branch_check_children(path->txn, branch);
     if (err) return err;
     err = bw_page_own(path->txn, &ref, PAGE_BRANCH, path->tree->id, out_branch);
     if (!err) set_ref(path, level, ref);
@@ -92,9 +96,10 @@ bw_err bw_path_own_leaf(struct path *path, uint8_t **out_leaf)
 {
     *out_leaf = path->owned_leaf;
     if (*out_leaf) return BW_OK;
-    if (!bw_leaf_is_safe(path->leaf)) return bw_leaf_damaged(path->leaf);
+    bw_err err = bw_value_check_leaf(path->txn, path->leaf);
+    if (err) return err;
     page_ref ref = path->leaf_ref;
-    bw_err err = bw_page_own(path->txn, &ref, PAGE_LEAF, path->tree->id, out_leaf);
+    err = bw_page_own(path->txn, &ref, PAGE_LEAF, path->tree->id, out_leaf);
     if (err) return err;
     bw_path_set_leaf(path, ref);
     path->leaf = path->owned_leaf = *out_leaf;
@@ -288,6 +293,10 @@ static bool merge(struct path *path, unsigned level)
         const uint8_t *other;
         // A sibling that cannot be read is left alone: nothing is lost but space.
         if (bw_branch_read(path->txn, path->tree->id, other_ref, bw_branch_level(branch), &other)) {
+            continue;
+        }
+        if (!bw_page_owned(path->txn, bw_ref_page(other_ref)) &&
+            bw_branch_check_children(path->txn, other)) {
             continue;
         }
         const unsigned more = bw_branch_children(other);

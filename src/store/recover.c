@@ -394,6 +394,16 @@ static bw_err write_twin(struct store *store, struct writer *writer, const struc
     return BW_OK; // V2
 }
 
+/* The schema's extent is kept by commits that do not look at it. */
+static bw_err check_schema_pages(const struct space *space, const struct slot *slot)
+{
+    const uint32_t pages = (slot->schema_size + PAGE_HEADER_SIZE + PAGE_SIZE - 1) / PAGE_SIZE;
+    if (bw_space_are_kept(space, slot->schema_page, pages)) return BW_OK;
+    return bw_fail(BW_ERR_FILE_PAGES_CORRUPT,
+                   "Page %u of the file is damaged: the schema has it, but it is called free",
+                   slot->schema_page);
+}
+
 static bw_err fence_store(struct store *store, struct writer *writer)
 {
     struct slots slots;
@@ -405,10 +415,14 @@ static bw_err fence_store(struct store *store, struct writer *writer)
         return refuse(store, "a slot changed while it was open");
     writer->slot = index;
     writer->is_sealed = store->chosen_sealed;
+    const char *why = bw_slot_contradiction(slot, store->geometry);
+    if (!why && store->newer_rejected) why = bw_slot_contradiction(other, store->geometry);
+    if (why) return bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "The database file is damaged: %s", why);
     writer->region_count = slot->region_count;
     err = mark_of(slot, &writer->durable);
     writer->last = writer->durable;
     if (!err) err = load_space(store, slot, writer->durable, &writer->space);
+    if (!err && slot->schema_page) err = check_schema_pages(&writer->space, slot);
     if (!err && !store->chosen_sealed && store->durability != DURABLE_NONE && !BUG(no_fence))
         err = make_durable(store, writer, &slots);
     if (err) return err;

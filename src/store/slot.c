@@ -92,6 +92,28 @@ enum slot_problem bw_slot_decode(const uint8_t *image, struct slot *out_slot)
     return SLOT_GOOD;
 }
 
+static bool entries_are_sane(const struct slot *slot)
+{
+    uint32_t before = 0;
+    if (slot->has_catalog) return slot->tree_count == 1 && bw_get_u32(slot->trees) == TREE_CATALOG;
+    for (uint16_t i = 0; i < slot->tree_count; i++) {
+        const uint32_t id = bw_get_u32(slot->trees + (size_t)i * TREE_ENTRY_SIZE);
+        if (id <= before || id >= TREE_SCHEMA) return false;
+        before = id;
+    }
+    return true;
+}
+
+const char *bw_slot_contradiction(const struct slot *slot, const struct geometry *geometry)
+{
+    const uint32_t regions =
+        slot->hwm > geometry->inline_pages ? (slot->hwm - 1) / geometry->region_pages + 1 : 0;
+    if (slot->region_count != regions) return "its map of free pages has another size";
+    if (!entries_are_sane(slot)) return "its list of trees is out of order";
+    if (slot->txn_id > TXN_ID_MAX) return "its commits have impossible numbers";
+    return NULL;
+}
+
 bool bw_slot_is_sealed(const struct slot *slot, const uint8_t *other_image)
 {
     if (BUG(seal_flag)) return bw_get_u64(other_image + SLOT_AT_SEAL) != 0;

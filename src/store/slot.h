@@ -50,7 +50,14 @@ struct slot {
 /* Why an image is no slot. */
 enum slot_problem { SLOT_GOOD, SLOT_DAMAGED, SLOT_FOREIGN, SLOT_TOO_NEW };
 
+/* A commit every microsecond gets there in 290,000 years; what follows is no overflow. */
+#define TXN_ID_MAX (UINT64_MAX / 2)
+
 enum slot_problem bw_slot_decode(const uint8_t *image, struct slot *out_slot);
+
+/* Why a writer must not go on from what a good slot says, or NULL: its entries or its bitmap are
+ * not as a commit of this geometry makes them. */
+const char *bw_slot_contradiction(const struct slot *slot, const struct geometry *geometry);
 
 /* Does the other slot's image vouch for this one? */
 bool bw_slot_is_sealed(const struct slot *slot, const uint8_t *other_image);

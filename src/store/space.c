@@ -73,17 +73,19 @@ bw_err bw_space_cover(struct space *space, uint32_t pages)
     uint32_t room = space->room ? space->room : FIRST_ROOM;
     while (room < pages) room += room / 2 / WORD * WORD;
     size_t words = room / WORD, old = space->room / WORD;
-    uint64_t *block = bw_new(3 * words * sizeof(*block));
+    uint64_t *block = bw_new(4 * words * sizeof(*block));
     if (!block) return bw_fail(BW_ERR_NO_MEMORY, "Out of memory: map of free pages");
     if (old) {
         memcpy(block, space->used, old * sizeof(*block));
         memcpy(block + words, space->busy, old * sizeof(*block));
         memcpy(block + 2 * words, space->taken, old * sizeof(*block));
+        memcpy(block + 3 * words, space->known, old * sizeof(*block));
     }
     bw_free(space->used);
     space->used = block;
     space->busy = block + words;
     space->taken = block + 2 * words;
+    space->known = block + 3 * words;
     mark_reserved(space, space->room, room);
     space->room = room;
     return BW_OK;
@@ -111,11 +113,31 @@ void bw_space_set_used(struct space *space, page_no page)
 {
     set_bit(space->used, page);
     set_bit(space->busy, page);
+    set_bit(space->known, page);
 }
 
 bool bw_space_is_used(const struct space *space, page_no page)
 {
     return page < space->room && get_bit(space->used, page);
+}
+
+bool bw_space_is_known(const struct space *space, page_no page)
+{
+    return page < space->room && get_bit(space->known, page);
+}
+
+bool bw_space_are_kept(const struct space *space, page_no page, uint32_t pages)
+{
+    if (page < 2 || page >= space->room || pages > space->room - page) return false;
+    while (pages) { // as many as lie in one word
+        const uint32_t shift = page % WORD, count = pages < WORD - shift ? pages : WORD - shift;
+        const uint64_t mask = ~(uint64_t)0 >> (WORD - count) << shift;
+        const uint64_t kept = space->used[page / WORD] & ~space->taken[page / WORD];
+        if ((kept & mask) != mask) return false;
+        page += count;
+        pages -= count;
+    }
+    return true;
 }
 
 bw_err bw_space_add_pending(struct space *space, struct page_run run)
@@ -321,6 +343,8 @@ void bw_space_publish(struct space *space, uint64_t txn_id)
         run.freed = txn_id - BUG(freed_early);
         add_run(&space->pending, run);
     }
+    for (uint32_t word = space->taken_first; word < space->taken_end; word++) // S5
+        space->known[word] |= space->taken[word] & space->used[word];
     forget_transaction(space);
 }
 

@@ -10,6 +10,8 @@
  *   S3  A pending run (born, freed) leaves only when no pin r has born <= r < freed (R7, R8).
  *   S4  taken marks every page given out to the running transaction, also those given back: all
  *       were free when it began, so undo clears them all.
+ *   S5  known marks every page that was used when the session began or by a commit since: what is
+ *       not known has held nothing that a reader may have seen.
  */
 #pragma once
 
@@ -27,10 +29,10 @@ struct run_list {
 };
 
 struct space {
-    const struct geometry *geometry; /* borrowed */
-    uint64_t *used, *busy, *taken;   /* owned; a bit a page, in one block */
-    uint32_t room;                   /* pages that each covers, a multiple of 64 */
-    uint32_t taken_first, taken_end; /* words of taken that may have bits */
+    const struct geometry *geometry;       /* borrowed */
+    uint64_t *used, *busy, *taken, *known; /* owned; a bit a page, in one block */
+    uint32_t room;                         /* pages that each covers, a multiple of 64 */
+    uint32_t taken_first, taken_end;       /* words of taken that may have bits */
     struct run_list pending, freed;
     page_no hint[EXTENT_PAGES_MAX + 1]; /* by length: no free run of it begins below */
 };
@@ -43,6 +45,9 @@ void bw_space_deinit(struct space *space);
 MUST_CHECK bw_err bw_space_cover(struct space *space, uint32_t pages);
 void bw_space_set_used(struct space *space, page_no page);
 bool bw_space_is_used(const struct space *space, page_no page);
+/* Do these pages, none of them a slot, hold something since before the running transaction? */
+bool bw_space_are_kept(const struct space *space, page_no page, uint32_t pages);
+bool bw_space_is_known(const struct space *space, page_no page); /* S5 */
 /* A page that waits since before the session began (R9). */
 MUST_CHECK bw_err bw_space_add_pending(struct space *space, struct page_run run);
 

@@ -254,7 +254,7 @@ static bw_err check_region(struct proof *proof, const struct slot *slot, uint32_
         const page_no each = region * geometry->region_pages + i;
         const bool is_used = page[PAGE_HEADER_SIZE + i / 8] >> i % 8 & 1;
         if (bw_space_is_reserved(geometry, each)) {
-            if (!is_used || is_marked(proof->reached, each))
+            if (!is_used || (each < proof->end && is_marked(proof->reached, each)))
                 bw_check_report_add(proof->report, each, "page %u: a bitmap's place is not kept",
                                     each);
         } else if (each < slot->hwm) {
@@ -266,7 +266,8 @@ static bw_err check_region(struct proof *proof, const struct slot *slot, uint32_
     return BW_OK;
 }
 
-static void check_slot(struct proof *proof, const struct slot *slot)
+/* False: it has no map of these pages. */
+static bool check_slot(struct proof *proof, const struct slot *slot)
 {
     const struct store *store = proof->txn->store;
     const struct geometry *geometry = store->geometry;
@@ -278,6 +279,7 @@ static void check_slot(struct proof *proof, const struct slot *slot)
     if (slot->hwm != snapshot->hwm || slot->region_count != regions)
         bw_check_report_add(proof->report, 0, "its slot tells another size");
     proof->report->pages += (uint64_t)slot->region_count * geometry->bitmap_copies;
+    return slot->region_count == regions;
 }
 
 /* What the slot says of the snapshot's pages, as long as the slot is there. */
@@ -289,9 +291,9 @@ static bw_err check_snapshot_bits(struct proof *proof)
     bw_err err = read_slots(store, image);
     if (err || !find_slot(proof, image, &slot)) return err;
     const struct check_report before = *proof->report;
-    check_slot(proof, &slot);
-    if (!slot.region_count) check_inline_bits(proof, &slot);
-    for (uint32_t region = 0; region < slot.region_count && !err; region++)
+    const bool has_map = check_slot(proof, &slot);
+    if (has_map && !slot.region_count) check_inline_bits(proof, &slot);
+    for (uint32_t region = 0; has_map && region < slot.region_count && !err; region++)
         err = check_region(proof, &slot, region);
     if (err) return err;
     const uint32_t count = proof->txn->snapshot->used_pages;

@@ -220,7 +220,8 @@ bool bw_tree_sibling(struct path *path, unsigned at, const uint8_t **out_leaf)
     if (bw_ref_pages(ref) != 1) return false;
     // One that cannot be read is left alone: nothing is lost but space.
     if (bw_leaf_read(path->txn, path->tree->id, ref, out_leaf)) return false;
-    if (!bw_page_owned(path->txn, bw_ref_page(ref)) && !bw_leaf_is_safe(*out_leaf)) return false;
+    if (!bw_page_owned(path->txn, bw_ref_page(ref)) && bw_value_check_leaf(path->txn, *out_leaf))
+        return false;
     const bool is_left = at < path->step[path->levels - 1].at;
     const uint8_t *left = is_left ? *out_leaf : path->leaf,
                   *right = is_left ? path->leaf : *out_leaf;

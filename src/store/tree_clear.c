@@ -4,7 +4,8 @@
  *
  * All extents are listed before the first is given up, so that a page that cannot be read or a lack
  * of memory changes nothing (T2). Leaves are not read, unless a value below them lies in an extent
- * of its own (P2).
+ * of its own (P2), or there is no branch that was looked at: the root's page may have become
+ * another tree's, if the file calls it free.
  */
 #include "store/tree.h"
 
@@ -13,7 +14,7 @@
 struct list {
     uint32_t *word;
     size_t size, room; // words; at most one leaf for each page of the largest file
-    uint32_t extents;
+    uint32_t extents, extents_max;
 };
 
 enum { OVERFLOW_WORDS = 5 };
@@ -21,7 +22,7 @@ enum { OVERFLOW_WORDS = 5 };
 static bw_err list_grow(struct list *list)
 {
     if (list->size + OVERFLOW_WORDS <= list->room) return BW_OK;
-    if (list->extents >= REF_PAGE_MAX) {
+    if (list->extents >= list->extents_max) {
         return bw_fail(BW_ERR_FILE_PAGES_CORRUPT, "A tree refers to more pages than there can be");
     }
     const size_t room = list->room ? list->room * 2 : 256;
@@ -76,9 +77,10 @@ static void list_give_up(const struct list *list, struct txn *txn)
 
 static bw_err list_leaf(struct list *list, struct txn *txn, const struct tree *tree, page_ref ref)
 {
-    if (bw_ref_has_overflow(ref)) {
+    if (bw_ref_has_overflow(ref) || tree->depth == 1) {
         const uint8_t *leaf;
         bw_err err = bw_leaf_read(txn, tree->id, ref, &leaf);
+        if (!err && !bw_page_owned(txn, bw_ref_page(ref))) err = bw_value_check_leaf(txn, leaf);
         if (err) return err;
         for (unsigned at = bw_leaf_skip(leaf, 0); at < bw_leaf_slots(leaf);
              at = bw_leaf_skip(leaf, at + 1)) {
@@ -110,6 +112,8 @@ static bw_err list_tree(struct list *list, struct txn *txn, const struct tree *t
             err = list_leaf(list, txn, tree, ref);
         } else {
             err = bw_branch_read(txn, tree->id, ref, level, &step[depth].branch);
+            if (!err && !bw_page_owned(txn, bw_ref_page(ref)))
+                err = bw_branch_check_children(txn, step[depth].branch);
             if (!err) err = list_add(list, ref);
             step[depth++].next = 0;
         }
@@ -138,7 +142,7 @@ static void forget_keys(struct tree *tree)
 // Clear a tree; drop it: forget it too.
 static bw_err clear(struct txn *txn, struct tree *tree, bool drop)
 {
-    struct list list = {0};
+    struct list list = {.extents_max = bw_page_count_max(txn)};
     bw_tree_begin_change(txn, tree);
     bw_err err = tree->root ? bw_path_check_depth(tree) : BW_OK;
     if (!err && tree->root) err = list_tree(&list, txn, tree, tree->root);

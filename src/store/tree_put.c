@@ -179,7 +179,8 @@ static bw_err find_tail(struct put *put, uint8_t **out_leaf)
     if (!path->owned_leaf) {
         // A single commit shall write one page, not eight; and a full leaf need not be copied.
         if (bw_ref_pages(path->leaf_ref) > 1) return BW_OK;
-        if (!bw_leaf_is_safe(path->leaf)) return bw_leaf_damaged(path->leaf);
+        err = bw_value_check_leaf(put->txn, path->leaf);
+        if (err) return err;
         struct repack repack = repack_of(put, path->leaf);
         if (!bw_repack_plan_one(&repack, 1)) return BW_OK;
     }
@@ -362,7 +363,8 @@ static bw_err change(struct put *put)
     if (err) return err;
 
     if (bw_tree_must_cut(path)) {
-        if (!bw_leaf_is_safe(path->leaf)) return bw_leaf_damaged(path->leaf);
+        err = bw_value_check_leaf(put->txn, path->leaf);
+        if (err) return err;
         struct repack repack = repack_of(put, path->leaf);
         bw_repack_plan_full(&repack);
         err = bw_tree_rebuild(path, &repack, 0);

@@ -46,8 +46,9 @@ static bw_err last_key_before(const struct path *path, uint64_t *out_key)
 static bw_err look(struct removal *removal)
 {
     const uint8_t *leaf = removal->path.leaf;
-    if (!removal->path.owned_leaf && !bw_leaf_is_safe(leaf)) {
-        return bw_leaf_damaged(leaf);
+    if (!removal->path.owned_leaf) {
+        bw_err damage = bw_value_check_leaf(removal->txn, leaf);
+        if (damage) return damage;
     }
     struct leaf_entry entry;
     if (!bw_leaf_find(leaf, removal->key, &removal->at)) return bw_leaf_damaged(leaf);

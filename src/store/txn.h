@@ -100,6 +100,17 @@ uint8_t *bw_page_owned(struct txn *txn, page_no page);
 MUST_CHECK bw_err bw_page_own(struct txn *txn, page_ref *in_out_ref, enum page_kind kind,
                               uint32_t tree_id, uint8_t **out_extent);
 
+/*
+ * Do these pages of the file hold something, by the allocation state, and has this transaction not
+ * got them for something else? Whatever the file's references lead to must be kept when they are
+ * copied into pages of this transaction: then no reference there ever leads to an extent that it
+ * owns, unless it put it there itself. A file that says otherwise is damaged.
+ */
+bool bw_page_is_kept(const struct txn *txn, page_no page, uint32_t pages);
+
+/* More pages than all trees of the transaction together can have. */
+uint32_t bw_page_count_max(const struct txn *txn);
+
 /* Give up an extent. born: from its header, 0 when that was not read. Owned ones are free at once.
  * Needs no space: room for the notes of what is freed is made first, so that only NO_MEMORY can
  * fail, before anything changed. */

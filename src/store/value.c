@@ -149,8 +149,13 @@ static bw_err join(struct txn *txn, uint32_t tree_id, const uint8_t *reference,
 {
     const uint64_t length = bw_value_length(reference);
     if (length > SIZE_MAX) return bw_fail(BW_ERR_NO_MEMORY, "A value of %zu bytes", SIZE_MAX);
+    bw_err err = BW_OK;
+    for (uint32_t i = 0; i < extents_of(reference) && !err; i++) { // before memory is taken for it
+        const uint8_t *extent;
+        err = read_extent(txn, tree_id, reference, i, &extent);
+    }
     uint8_t *joined;
-    bw_err err = bw_txn_scratch(txn, (size_t)length, &joined);
+    if (!err) err = bw_txn_scratch(txn, (size_t)length, &joined);
     if (err) return err;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < extents_of(reference); i++) {
@@ -197,6 +202,32 @@ bw_err bw_value_extents(struct txn *txn, uint32_t tree_id, const uint8_t *refere
         out_extents->extent[i].born = bw_page_born(extent);
     }
     out_extents->count = extents_of(reference);
+    return BW_OK;
+}
+
+static bool are_kept(const struct txn *txn, const uint8_t *reference)
+{
+    for (uint32_t i = 0; i < extents_of(reference); i++) {
+        const uint32_t pages = bw_get_u32(extent_of(reference, i) + 4);
+        if (!bw_page_is_kept(txn, page_of(reference, i), pages)) return false;
+    }
+    return true;
+}
+
+bw_err bw_value_check_leaf(const struct txn *txn, const uint8_t *leaf)
+{
+    bool has_overflow;
+    if (!bw_leaf_is_safe(leaf, &has_overflow)) return bw_leaf_damaged(leaf);
+    if (LIKELY(!has_overflow)) return BW_OK;
+    for (unsigned at = bw_leaf_skip(leaf, 0); at < bw_leaf_slots(leaf);
+         at = bw_leaf_skip(leaf, at + 1)) {
+        struct leaf_entry entry;
+        if (!bw_leaf_entry(leaf, at, &entry)) return bw_leaf_damaged(leaf);
+        if (entry.is_overflow && !are_kept(txn, entry.data))
+            return bw_fail(BW_ERR_FILE_PAGES_CORRUPT,
+                           "page %u: a value of this leaf has pages that are called free",
+                           bw_get_u32(leaf + PAGE_AT_NUMBER));
+    }
     return BW_OK;
 }
 

@@ -77,6 +77,10 @@ MUST_CHECK bw_err bw_value_read(struct txn *txn, uint32_t tree_id, const uint8_t
 MUST_CHECK bw_err bw_value_extents(struct txn *txn, uint32_t tree_id, const uint8_t *reference,
                                    struct value_extents *out_extents);
 
+/* Before a leaf of the file is copied, or what it holds: it is safe to change (bw_leaf_is_safe),
+ * and the extents of its values are kept (bw_page_is_kept). FILE_PAGES_CORRUPT when not. */
+MUST_CHECK bw_err bw_value_check_leaf(const struct txn *txn, const uint8_t *leaf);
+
 /* Give the extents up. bw_page_make_room must have been called for that many frees. */
 void bw_value_free(struct txn *txn, const struct value_extents *extents);
 

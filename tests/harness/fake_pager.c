@@ -216,6 +216,15 @@ bw_err bw_page_make_room(struct txn *txn, uint32_t frees)
     return err;
 }
 
+bool bw_page_is_kept(const struct txn *txn, page_no page, uint32_t pages)
+{
+    if (page >= txn->room) return false;
+    const struct extent *extent = &txn->extent[page];
+    return extent->bytes && !extent->is_owned && !extent->is_freed && extent->pages == pages;
+}
+
+uint32_t bw_page_count_max(const struct txn *txn) { return txn->room; }
+
 bw_err bw_page_own(struct txn *txn, page_ref *in_out_ref, enum page_kind kind, uint32_t tree_id,
                    uint8_t **out_extent)
 {

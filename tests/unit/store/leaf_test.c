@@ -328,7 +328,7 @@ static void a_dense_leaf_is_thin_when_more_than_half_is_empty(void)
     CHECK(!bw_leaf_is_thin(leaf, fill));
     fill = remove_key(leaf, 15);
     CHECK(bw_leaf_is_thin(leaf, fill)); // L5
-    CHECK(!bw_leaf_is_safe(leaf));
+    CHECK(!bw_leaf_is_safe(leaf, &(bool){false}));
     free(leaf);
 }
 
@@ -384,7 +384,7 @@ static void no_slot_leads_outside_the_leaf(void)
 
 static void check_refused(const uint8_t *leaf)
 {
-    CHECK(!bw_leaf_is_safe(leaf));
+    CHECK(!bw_leaf_is_safe(leaf, &(bool){false}));
     CHECK(bw_leaf_problem(leaf) != NULL);
 }
 
@@ -519,7 +519,7 @@ static void the_proof_sees_overlaps_and_stray_bytes(void)
 {
     uint8_t *leaf = dense_leaf(3, 41);
     bw_put_u16(leaf + LEAF_SLOTS_AT + 4, bw_get_u16(leaf + LEAF_SLOTS_AT)); // L2
-    CHECK(bw_leaf_is_safe(leaf));
+    CHECK(!bw_leaf_is_safe(leaf, &(bool){false}));
     CHECK_TEXT(bw_leaf_problem(leaf), "two values overlap");
     free(leaf);
 

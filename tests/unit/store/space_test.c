@@ -184,6 +184,31 @@ static void one_pin_among_many_is_enough(void)
     bw_space_deinit(&space);
 }
 
+static void what_is_kept_was_there_before_the_transaction(void)
+{
+    struct space space;
+    CHECK_OK(bw_space_init(&space, &bw_geometry_default));
+    CHECK_EQ(take(&space, 100), 2);
+    CHECK(!bw_space_are_kept(&space, 2, 1)); // taken, not kept
+    CHECK(!bw_space_is_known(&space, 2));
+    publish(&space, 1);
+    CHECK(bw_space_are_kept(&space, 2, 100)); // across words
+    CHECK(bw_space_is_known(&space, 101));
+    CHECK(!bw_space_are_kept(&space, 2, 101));
+    CHECK(!bw_space_are_kept(&space, 1, 2)); // a slot
+    CHECK(!bw_space_are_kept(&space, space.room, 1));
+    CHECK(!bw_space_are_kept(&space, 50, UINT32_MAX));
+    CHECK_OK(bw_space_reserve_freed(&space, 1));
+    bw_space_note_freed(&space, 70, 1, 1);
+    CHECK(!bw_space_are_kept(&space, 64, 7));
+    CHECK(bw_space_are_kept(&space, 64, 6) && bw_space_is_known(&space, 70));
+    CHECK_EQ(take(&space, 1), 102);
+    bw_space_undo(&space);
+    CHECK(bw_space_are_kept(&space, 64, 7));
+    CHECK(!bw_space_is_known(&space, 102)); // nothing was written there
+    bw_space_deinit(&space);
+}
+
 static void what_the_running_transaction_freed_is_not_given_out(void)
 {
     struct space space;
@@ -493,7 +518,7 @@ RUN_TESTS(TEST(a_fresh_space_holds_the_two_slots),
           TEST(what_is_given_back_is_taken_again_at_once), TEST(a_run_ends_at_the_limit),
           TEST(no_run_crosses_a_window), TEST(places_of_bitmaps_are_never_given_out),
           TEST(longer_runs_do_not_touch_them_either), TEST(a_pin_keeps_what_it_can_see),
-          TEST(one_pin_among_many_is_enough),
+          TEST(one_pin_among_many_is_enough), TEST(what_is_kept_was_there_before_the_transaction),
           TEST(what_the_running_transaction_freed_is_not_given_out),
           TEST(pages_known_to_wait_are_busy_but_not_used), TEST(undo_forgets_the_transaction),
           TEST(bits_are_the_used_pages_and_the_reserved_places),
