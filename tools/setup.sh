@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install what building and checking need: system packages (when root on Debian or Ubuntu; otherwise
 # the command is printed) and a Python environment in .venv. Costs half a second when all is there.
-# `tools/setup.sh full` adds what fuzzing needs, and so does `long`.
+# `tools/setup.sh full` adds what fuzzing needs; `long` also, on x86-64, what 32 bits need.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -33,14 +33,21 @@ else
     missing+=(python3 python3-venv python3-dev)
 fi
 
+if [ "${1:-}" = long ] && [ "$(uname -m)" = x86_64 ]; then
+    echo '#include <stdio.h>' | cc -m32 -M -x c - >/dev/null 2>&1 || missing+=(gcc-multilib)
+    [ -e /usr/lib/i386-linux-gnu/libcmocka.so ] || missing+=(libcmocka-dev:i386)
+fi
+
 if [ ${#missing[@]} -gt 0 ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing ${missing[*]}"
+        [[ ${missing[*]} != *:i386* ]] || dpkg --add-architecture i386
         apt-get update -qq
         export DEBIAN_FRONTEND=noninteractive
         # shellcheck disable=SC2086 # some entries are several packages
         apt-get install -qq -y --no-install-recommends ${missing[*]} >/dev/null
     else
+        [[ ${missing[*]} != *:i386* ]] || echo "First, as root: dpkg --add-architecture i386" >&2
         echo "Missing. On Debian or Ubuntu, as root: apt-get install ${missing[*]}" >&2
         exit 1
     fi

@@ -11,8 +11,9 @@ obx_err obx_remove_db_files(const char *directory)
 
 size_t obx_db_file_size(const char *directory)
 {
-    if (!directory) return bw_argument_no_id(ARGUMENT_NULL(directory));
-    return bw_store_file_size(bw_core_disk(directory, NULL), directory);
+    if (!directory) return (size_t)bw_argument_no_id(ARGUMENT_NULL(directory));
+    const uint64_t size = bw_store_file_size(bw_core_disk(directory, NULL), directory);
+    return size < SIZE_MAX ? (size_t)size : SIZE_MAX;
 }
 
 int obx_thread_number(void) { return (int)bw_thread_number(); }

@@ -44,7 +44,7 @@ bw_err bw_reading_objects(struct box *box, struct txn *txn, uint64_t offset, uin
     uint64_t count = 0;
     bw_err err = bw_reading_count(box, txn, offset, limit, &count);
     if (err) return err;
-    OBX_bytes_array *array = bw_array_bytes(count);
+    OBX_bytes_array *array = bw_array_bytes((size_t)count); // below 2^32
     if (!array) return BW_ERR_NO_MEMORY;
     err = fill(box, txn, offset, count, array->bytes, NULL);
     if (err) {
@@ -61,7 +61,7 @@ bw_err bw_reading_ids(struct box *box, struct txn *txn, uint64_t offset, uint64_
     uint64_t count = 0;
     bw_err err = bw_reading_count(box, txn, offset, limit, &count);
     if (err) return err;
-    OBX_id_array *array = bw_array_ids(count);
+    OBX_id_array *array = bw_array_ids((size_t)count); // below 2^32
     if (!array) return BW_ERR_NO_MEMORY;
     err = fill(box, txn, offset, count, NULL, array->ids);
     if (err) {

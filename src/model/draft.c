@@ -63,7 +63,7 @@ static bool make_names(struct model *model, struct names *names)
     names->mask = size - 1;
     for (struct draft *draft = model->entities.first; draft; draft = draft->next) {
         const struct draft_entity *entity = (const struct draft_entity *)draft;
-        size_t at = bw_text_hash(entity->name) & names->mask;
+        size_t at = (size_t)bw_text_hash(entity->name) & names->mask;
         while (names->slots[at]) at = (at + 1) & names->mask;
         names->slots[at] = entity;
     }
@@ -72,7 +72,7 @@ static bool make_names(struct model *model, struct names *names)
 
 static const struct draft_entity *find_named(const struct names *names, const char *name)
 {
-    size_t at = bw_text_hash(name) & names->mask;
+    size_t at = (size_t)bw_text_hash(name) & names->mask;
     while (names->slots[at] && !bw_text_is_same(names->slots[at]->name, name))
         at = (at + 1) & names->mask;
     return names->slots[at];

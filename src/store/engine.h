@@ -179,8 +179,7 @@ struct changes {
 /* Values that lie in several extents, joined for a reader; aligned to 16. */
 struct scratch {
     struct scratch *next;
-    uint64_t unused;
-    uint8_t bytes[];
+    _Alignas(16) uint8_t bytes[];
 };
 
 struct tree_block {

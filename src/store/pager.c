@@ -308,7 +308,7 @@ static inline const uint8_t *find_verified(const struct txn *txn, page_no page, 
     // Number, kind and length are neighbours, the count behind them is not the reference's.
     const uint64_t expected = page | (uint64_t)kind << 32 | (uint64_t)pages << 40;
     if (bw_get_u64(bytes + PAGE_AT_NUMBER) << 16 != expected << 16) return NULL; // G2
-    if (bw_page_born(bytes) > txn->snapshot->txn_id) return NULL; // G4
+    if (bw_page_born(bytes) > txn->snapshot->txn_id) return NULL;                // G4
     return bw_get_u32(bytes + PAGE_AT_TREE) == tree_id ? bytes : NULL;
 }
 

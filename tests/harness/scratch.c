@@ -12,12 +12,23 @@
 
 #include "harness/check.h"
 
+static void make_below(const char *below, char *path, size_t size)
+{
+    const int length = snprintf(path, size, "%s/boxwood-XXXXXX", below);
+    CHECK(length > 0 && (size_t)length < size);
+    CHECK(mkdtemp(path) != NULL);
+}
+
 void bw_scratch_make(char *path, size_t size)
 {
     const char *below = getenv("TMPDIR");
-    const int length = snprintf(path, size, "%s/boxwood-XXXXXX", below && *below ? below : "/tmp");
-    CHECK(length > 0 && (size_t)length < size);
-    CHECK(mkdtemp(path) != NULL);
+    make_below(below && *below ? below : "/tmp", path, size);
+}
+
+void bw_scratch_make_in_memory(char *path, size_t size)
+{
+    if (access("/dev/shm", W_OK) == 0) make_below("/dev/shm", path, size);
+    else bw_scratch_make(path, size);
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk)

@@ -401,6 +401,7 @@ static bw_err sim_map(struct file file, uint64_t at, size_t size, const uint8_t 
     struct sim_disk *sim = sim_of(file.disk);
     (void)size; // may reach beyond what the file can ever be
     if (sim->is_stopped) return stopped();
+    if (at % sim_os_page() != 0) return fail(EINVAL, "Could not map");
     if (at >= SIM_FILE_MAX) return fail(ENOMEM, "Could not map");
     struct sim_file *found = open_of(file)->file;
     found->uses++;

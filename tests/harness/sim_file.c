@@ -60,11 +60,20 @@ static uint8_t *new_cache(void)
 
 // ---- the cache ----
 
-/* S2: zero beyond the size, and out of reach beyond its page. */
+size_t sim_os_page(void)
+{
+    const char *text = getenv("BW_OS_PAGE");
+    const size_t size = text ? (size_t)strtoul(text, NULL, 10) : SIM_PAGE;
+    ASSERT(size >= SIM_PAGE && SIM_FILE_MAX % size == 0);
+    return size;
+}
+
+/* S2: zero beyond the size, and out of reach beyond the system's page. */
 static void set_cache_size(struct sim_file *file, uint64_t size)
 {
-    const size_t before = bw_round_up((size_t)file->size, SIM_PAGE);
-    const size_t after = bw_round_up((size_t)size, SIM_PAGE);
+    const size_t os_page = sim_os_page();
+    const size_t before = bw_round_up((size_t)file->size, os_page);
+    const size_t after = bw_round_up((size_t)size, os_page);
     if (size < file->size) memset(file->cache + size, 0, (size_t)(file->size - size));
     int failed = 0;
     if (after > before) {

@@ -9,8 +9,8 @@
  * Invariants:
  *   S1  The cache shows the last version of a page or, when it has none, what is durable, unless
  *       the page is a ghost: written, dropped by a failed flush and called clean all the same.
- *   S2  The cache is zero from the size to the end of its page, and cannot be touched beyond:
- *       reading there through a window is an error as it would be on a real file.
+ *   S2  The cache is zero from the size to the end of the system's page, and cannot be touched
+ *       beyond: reading there through a window is an error as it would be on a real file.
  *   S3  A block never changes. Versions, durable pages and copies of the disk share it by count.
  *   S4  Nothing durable lies beyond the durable size.
  *
@@ -27,6 +27,12 @@ enum {
     SIM_SECTORS = SIM_PAGE / SIM_SECTOR,
     SIM_FILE_MAX = 16 << 20, /* bytes; beyond it the disk is full */
 };
+
+/*
+ * The pages in which the simulated system maps files: 4 KB, or what BW_OS_PAGE says in bytes, e.g.
+ * 65536. Windows begin at a multiple of them and reach to the end of the one that the file ends in.
+ */
+size_t sim_os_page(void);
 
 /* One content of a page, shared. NULL stands for a page of zeros that takes no space. */
 struct sim_block {

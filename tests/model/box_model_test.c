@@ -91,7 +91,7 @@ static void put_packed(struct world *world)
     static uint64_t words[BATCH * 256 / 8];
     uint32_t ends[BATCH], n[BATCH];
     uint64_t ids[BATCH], before[BATCH];
-    size_t count = bw_random_below(&world->random, BATCH + 1), at = 0;
+    size_t count = (size_t)bw_random_below(&world->random, BATCH + 1), at = 0;
     for (size_t i = 0; i < count; i++) {
         n[i] = ++world->last_n;
         struct bytes note = note_of(5, n[i]);

@@ -302,6 +302,15 @@ static bw_err posix_lock(struct file file, enum lock_kind kind, bool *out_got)
 static bw_err posix_map(struct file file, uint64_t at, size_t size, const uint8_t **out_window)
 {
     void *window = mmap(NULL, size, PROT_READ, MAP_SHARED, (int)file.handle, (off_t)at);
+    if (window == MAP_FAILED && errno == ENOMEM) {
+        // All of what is mapped stays so until its store is closed: bytes handed out lie there.
+        return fail_file(ENOMEM,
+                         sizeof(void *) == 4
+                             ? "Could not map: all files that a process of 32 bits has open share "
+                               "an address space of 2 to 4 GB, and none is left"
+                             : "Could not map: no address space is left",
+                         file);
+    }
     if (window == MAP_FAILED) return fail_file(errno, "Could not map", file);
     *out_window = window;
     return BW_OK;

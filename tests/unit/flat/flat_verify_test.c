@@ -185,7 +185,7 @@ static void random_damage_is_refused_or_harmless(void)
     for (int round = 0; round < 20000; round++) {
         memcpy(damaged, made.data, made.size);
         for (uint64_t n = bw_random_below(&random, 6); n < 6; n++) {
-            size_t at = bw_random_below(&random, made.size / 2) * 2;
+            size_t at = (size_t)bw_random_below(&random, made.size / 2) * 2;
             // Small numbers and numbers near the end of the buffer are the interesting ones.
             bw_put_u16(damaged + at, bw_random_percent(&random, 80)
                                          ? (uint16_t)bw_random_below(&random, made.size + 4)
@@ -194,7 +194,7 @@ static void random_damage_is_refused_or_harmless(void)
         accepts(damaged, made.size);
     }
     for (int round = 0; round < 2000; round++) {
-        size_t size = bw_random_below(&random, 80);
+        size_t size = (size_t)bw_random_below(&random, 80);
         for (size_t i = 0; i < size; i++) damaged[i] = (uint8_t)bw_random_next(&random);
         accepts(damaged, size);
     }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated disk must be able to do everything that a disk can do, and nothing else. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "harness/sim_disk.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "harness/check.h"
 
@@ -438,6 +443,45 @@ static void a_window_is_the_cache(void)
     sim_disk_deinit(&sim);
 }
 
+/* The system looks itself, and does not fault. */
+static bool can_be_touched(const uint8_t *byte)
+{
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    const ssize_t written = write(ends[1], byte, 1);
+    CHECK(written == 1 || errno == EFAULT);
+    close(ends[0]);
+    close(ends[1]);
+    return written == 1;
+}
+
+static void a_window_ends_with_the_page_of_the_system(void)
+{
+    static const char *const sizes[] = {"4096", "16384", "65536"};
+    const char *before = getenv("BW_OS_PAGE");
+    char kept[32] = "4096";
+    if (before) (void)snprintf(kept, sizeof(kept), "%s", before);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        CHECK(setenv("BW_OS_PAGE", sizes[i], 1) == 0);
+        const size_t os_page = strtoul(sizes[i], NULL, 10);
+        begin_with(1, os_page / SIM_PAGE + 1, 1); // one page of 4 KB into a second one
+        const uint8_t *window = NULL;
+        CHECK_ERR(disk->map(file, os_page / 2, 64 << 20, &window), BW_ERR_STORAGE_GENERAL);
+        CHECK_OK(disk->map(file, 0, 64 << 20, &window));
+        CHECK_EQ(window[os_page + SIM_PAGE - 1], 1);
+        CHECK(can_be_touched(window + 2 * os_page - 1));
+        CHECK(!can_be_touched(window + 2 * os_page)); // S2
+        put(2 * os_page, 2, SIM_PAGE);
+        CHECK_EQ(window[2 * os_page], 2);
+        CHECK_OK(disk->resize(file, SIM_PAGE));
+        CHECK(!can_be_touched(window + os_page));
+        if (os_page > SIM_PAGE) CHECK_EQ(window[SIM_PAGE], 0);
+        disk->unmap(file, window, 64 << 20);
+        end();
+    }
+    CHECK(setenv("BW_OS_PAGE", kept, 1) == 0);
+}
+
 static void locks_exclude(void)
 {
     begin_with(1, 1, 1);
@@ -559,6 +603,7 @@ RUN_TESTS(TEST(what_was_flushed_survives_every_power_cut),
           TEST(a_failed_write_may_have_done_a_part), TEST(a_full_disk_writes_what_fits),
           TEST(one_flush_lies_and_the_next_one_never_returns),
           TEST(the_disk_stops_at_the_step_it_was_told), TEST(a_copy_goes_its_own_way),
-          TEST(a_window_is_the_cache), TEST(locks_exclude), TEST(calls_are_counted),
-          TEST(a_hook_runs_between_two_steps), TEST(a_test_may_choose_the_outcome),
-          TEST(damage_is_durable), TEST(equal_seeds_give_equal_disks))
+          TEST(a_window_is_the_cache), TEST(a_window_ends_with_the_page_of_the_system),
+          TEST(locks_exclude), TEST(calls_are_counted), TEST(a_hook_runs_between_two_steps),
+          TEST(a_test_may_choose_the_outcome), TEST(damage_is_durable),
+          TEST(equal_seeds_give_equal_disks))

@@ -137,7 +137,8 @@ static void random_damage_is_refused_or_a_sound_schema(void)
         for (uint64_t n = bw_random_below(&random, 4); n < 4; n++)
             damaged[bw_random_below(&random, size)] = (uint8_t)bw_random_next(&random);
         if (bw_random_percent(&random, 20)) { // a piece taken out
-            size_t from = bw_random_below(&random, size - 8), length = bw_random_below(&random, 8);
+            size_t from = (size_t)bw_random_below(&random, size - 8);
+            size_t length = (size_t)bw_random_below(&random, 8);
             memmove(damaged + from, damaged + from + length, size - from - length);
             size -= length;
         }

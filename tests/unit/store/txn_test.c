@@ -5,6 +5,7 @@
 #include "harness/check.h"
 #include "harness/sample.h"
 #include "harness/sim_disk.h"
+#include "store/page.h"
 
 static struct sim_disk sim;
 static struct store *store;
@@ -459,6 +460,75 @@ static void a_schema_too_large_is_refused(void)
     end();
 }
 
+/* ---- a store near its limit ---- */
+
+enum { LIMIT_PAGES = 100 };
+
+/* Full, and emptied again by one commit. */
+static void begin_emptied(void)
+{
+    sim_disk_init(&sim, 1);
+    struct store_options options = sample_options(&sim.disk);
+    options.size_max = LIMIT_PAGES * PAGE_SIZE;
+    options.durability = DURABLE_FULL;
+    CHECK_OK(bw_store_open(&options, &store));
+    sample_commit(store, 1, 1, 120, 3000, 1);
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    CHECK_OK(bw_tree_clear(txn, 1));
+    CHECK_OK(bw_txn_commit(txn));
+    sim.counts = (struct sim_counts){0};
+}
+
+static void what_a_removal_freed_can_be_used_at_once_in_a_full_store(void)
+{
+    begin_emptied();
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    CHECK_EQ(sim.counts.flushes, 0);
+    CHECK_OK(sample_put(txn, 1, 1, 120, 3000, 2)); // a twin frees what waited for the other slot
+    CHECK_EQ(sim.counts.flushes, 1);
+    CHECK_EQ(sim.counts.writes, 1);
+    CHECK_OK(bw_txn_commit(txn));
+    CHECK_EQ(sim.counts.flushes, 2);
+    sample_prove_store(store);
+    txn = sample_begin(store, TXN_READ);
+    sample_expect(txn, 1, 1, 120, 3000, 2);
+    bw_txn_abort(txn);
+    end();
+}
+
+static void what_a_reader_sees_is_not_waited_for(void)
+{
+    sim_disk_init(&sim, 1);
+    struct store_options options = sample_options(&sim.disk);
+    options.size_max = LIMIT_PAGES * PAGE_SIZE;
+    options.durability = DURABLE_FULL;
+    CHECK_OK(bw_store_open(&options, &store));
+    sample_commit(store, 1, 1, 120, 3000, 1);
+    struct txn *reader = sample_begin(store, TXN_READ);
+    struct txn *txn = sample_begin(store, TXN_WRITE);
+    CHECK_OK(bw_tree_clear(txn, 1));
+    CHECK_OK(bw_txn_commit(txn));
+    sim.counts = (struct sim_counts){0};
+    txn = sample_begin(store, TXN_WRITE);
+    CHECK_ERR(sample_put(txn, 1, 1, 120, 3000, 2), BW_ERR_DB_FULL);
+    bw_txn_abort(txn);
+    sample_expect(reader, 1, 1, 120, 3000, 1);
+    bw_txn_abort(reader);
+    end();
+}
+
+static void a_twin_for_space_that_fails_is_the_failure_of_the_put(void)
+{
+    begin_emptied();
+    struct txn *txn = NULL;
+    sim.flush_fails = 100;
+    CHECK_OK(bw_txn_begin(store, TXN_WRITE, 0, &txn));
+    CHECK_ERR(sample_put(txn, 1, 1, 120, 3000, 2), BW_ERR_STORE_MUST_SHUTDOWN);
+    bw_txn_abort(txn);
+    CHECK_ERR(bw_txn_begin(store, TXN_WRITE, 0, &txn), BW_ERR_STORE_MUST_SHUTDOWN);
+    end();
+}
+
 RUN_TESTS(TEST(a_commit_is_seen_by_what_begins_later),
           TEST(a_write_transaction_sees_itself_and_nobody_else_does),
           TEST(an_aborted_transaction_leaves_nothing),
@@ -470,4 +540,7 @@ RUN_TESTS(TEST(a_commit_is_seen_by_what_begins_later),
           TEST(a_store_opened_for_reading_cannot_be_written), TEST(a_store_begins_without_a_schema),
           TEST(a_schema_of_any_size_is_kept), TEST(readers_keep_their_schema),
           TEST(the_last_schema_of_a_transaction_counts),
-          TEST(a_schema_moves_out_when_the_slot_gets_full), TEST(a_schema_too_large_is_refused))
+          TEST(a_schema_moves_out_when_the_slot_gets_full), TEST(a_schema_too_large_is_refused),
+          TEST(what_a_removal_freed_can_be_used_at_once_in_a_full_store),
+          TEST(what_a_reader_sees_is_not_waited_for),
+          TEST(a_twin_for_space_that_fails_is_the_failure_of_the_put))
