@@ -156,6 +156,23 @@ obx_err boxwood_salvage(const char* from_directory, const char* to_directory,
                         boxwood_salvage_report* out_report, boxwood_progress* progress,
                         void* user_data, boxwood_failure* out_failure);
 
+typedef struct boxwood_compact_report {
+    size_t size;                                /* in: sizeof(boxwood_compact_report) */
+    uint64_t file_size_before, file_size_after; /* bytes */
+    uint64_t moved_pages, steps;                /* pages of 4,096 bytes; a step is one commit */
+} boxwood_compact_report;
+
+/*
+ * Make the file of an open store smaller: what lies at its end moves to free places further down,
+ * some dozen pages a commit, and the end is given back. Readers and writers go on; none of them
+ * waits longer than for a small commit. What open transactions read stays where it is: the file
+ * gets smaller still when they have ended. progress counts pages to be moved and may be NULL; when
+ * it cancels, what was moved stays moved. A thread that has a write transaction open gets 10001.
+ */
+obx_err boxwood_store_compact(OBX_store* store, boxwood_compact_report* out_report,
+                              boxwood_progress* progress, void* user_data,
+                              boxwood_failure* out_failure);
+
 /*
  * ---- backups and copies of an open store ----
  *

@@ -172,6 +172,25 @@ bw_err bw_txn_tree_drop(struct txn *txn, uint32_t tree_id)
     return BW_OK;
 }
 
+bw_err bw_catalog_next(struct txn *txn, uint32_t after, uint32_t *out_tree_id)
+{
+    const struct snapshot *snapshot = txn->snapshot;
+    *out_tree_id = 0;
+    if (!snapshot || after == UINT32_MAX) return BW_OK;
+    for (uint16_t i = 0; i < snapshot->tree_count && !snapshot->has_catalog; i++) {
+        if (snapshot->trees[i].id <= after) continue;
+        *out_tree_id = snapshot->trees[i].id; // C1
+        return BW_OK;
+    }
+    if (!snapshot->has_catalog || after >= TREE_CATALOG) return BW_OK;
+    struct cursor cursor;
+    bool found = false;
+    bw_cursor_init(&cursor, txn, TREE_CATALOG);
+    bw_err err = bw_cursor_seek(&cursor, (uint64_t)after + 1, &found);
+    if (!err) *out_tree_id = found ? (uint32_t)cursor.key : TREE_CATALOG; // itself comes last
+    return err;
+}
+
 /* ---- freezing ---- */
 
 static void insert_entry(struct tree_entry *entries, uint16_t *count, struct tree_entry entry)

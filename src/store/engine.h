@@ -304,6 +304,8 @@ void bw_catalog_encode(uint8_t *to, const struct tree_entry *entry);
 MUST_CHECK bw_err bw_catalog_freeze(struct txn *txn, struct tree_entry *entries,
                                     uint16_t *out_count, bool *out_has_catalog);
 enum { TREE_ENTRY_SIZE = 40 };
+/* The tree with the least id above this one, of those that head has; 0: there is none. */
+MUST_CHECK bw_err bw_catalog_next(struct txn *txn, uint32_t after, uint32_t *out_tree_id);
 
 /* ---- registry.c ---- */
 

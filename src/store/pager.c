@@ -96,7 +96,7 @@ static bw_err open_window(struct store *store, uint64_t index, struct window **o
 
 bw_err bw_pager_view(struct store *store, page_no page, uint32_t pages, const uint8_t **out_bytes)
 {
-    ASSERT(page % WINDOW_PAGES + pages <= WINDOW_PAGES);
+    ASSERT(store && page % WINDOW_PAGES + pages <= WINDOW_PAGES);
     struct window *window = mapped_window(store, page);
     if (UNLIKELY(!window)) {
         bw_err err = open_window(store, page / WINDOW_PAGES, &window);

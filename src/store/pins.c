@@ -41,6 +41,14 @@ static bw_err reserve(struct pins *pins, const struct store *store)
     return BW_OK;
 }
 
+/* The bugs of tests that look for them. */
+static bool is_forgotten(const struct store *store, const struct snapshot *snapshot)
+{
+    if (snapshot == store->head) return false;
+    return (BUG(reuse_reader) && snapshot->is_held) ||
+           (BUG(group_pin_missing) && !snapshot->is_held);
+}
+
 /* Under the store's mutex. Whoever begins to read later sees cur, which is among them. */
 static bw_err collect(struct store *store, struct pins *pins)
 {
@@ -52,8 +60,7 @@ static bw_err collect(struct store *store, struct pins *pins)
     add_mark(pins, writer->last);
     if (!BUG(reuse_previous)) add_mark(pins, writer->previous);
     for (const struct snapshot *each = store->head; each; each = each->older)
-        if (each == store->head || (each->is_held ? !BUG(reuse_reader) : !BUG(group_pin_missing)))
-            add(pins, each->txn_id, each->hwm);
+        if (!is_forgotten(store, each)) add(pins, each->txn_id, each->hwm);
     if (BUG(previous_trimmed) && store->head) pins->hwm = store->head->hwm;
     return BW_OK;
 }

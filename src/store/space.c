@@ -238,6 +238,13 @@ static void mark_taken(struct space *space, page_no page, uint32_t pages)
     }
 }
 
+bool bw_space_has_free(const struct space *space, uint32_t pages, uint32_t limit)
+{
+    const uint32_t kind = pages < EXTENT_PAGES_MAX ? pages : EXTENT_PAGES_MAX;
+    const page_no page = find_run(space, space->hint[kind], pages);
+    return page <= limit && limit - page >= pages;
+}
+
 bw_err bw_space_take(struct space *space, uint32_t pages, uint32_t limit, page_no *out_page,
                      bool *out_found)
 {

@@ -63,6 +63,8 @@ uint32_t bw_space_count_kept(const struct space *space, uint64_t txn_id);
  */
 MUST_CHECK bw_err bw_space_take(struct space *space, uint32_t pages, uint32_t limit,
                                 page_no *out_page, bool *out_found);
+/* Is there one? */
+bool bw_space_has_free(const struct space *space, uint32_t pages, uint32_t limit);
 /* Free pages of this transaction at once. */
 void bw_space_give_taken(struct space *space, page_no page, uint32_t pages);
 /* Note a run of an earlier transaction as freed by this one. reserve first makes it infallible. */

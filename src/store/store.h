@@ -280,6 +280,22 @@ MUST_CHECK bw_err bw_store_salvage(const struct salvage_options *options,
                                    struct salvage_report *out_report);
 
 /*
+ * ---- compaction ----
+ *
+ * Move what lies high in the file to free places further down, step by step, and give the tail of
+ * the file back. Each step is a write transaction of its own that moves some dozen pages: readers
+ * never wait, writers no longer than for a small commit. What readers see stays where it is, so
+ * that the file may shrink less while they go on; it is as large as before when nothing is gained.
+ */
+struct compact_report {
+    uint64_t file_size_before, file_size_after; /* bytes */
+    uint64_t moved_pages, steps;
+};
+/* progress in pages to be moved; it may be NULL, and may cancel: what was moved stays moved. */
+MUST_CHECK bw_err bw_store_compact(struct store *store, const struct progress *progress,
+                                   struct compact_report *out_report);
+
+/*
  * ---- copies ----
  *
  * All of them write under a temporary name (the final one and ".part"), flush, and rename: nothing

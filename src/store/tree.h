@@ -41,6 +41,16 @@ static inline uint8_t *bw_tree_near(const struct tree *tree, uint64_t key)
 MUST_CHECK bw_err bw_tree_value(struct txn *txn, struct tree *tree, const struct leaf_entry *entry,
                                 struct bytes *out_value);
 
+/* Moving what lies high, leaf by leaf. */
+struct tree_move {
+    uint32_t limit; /* what ends above this page is high */
+    uint64_t key;   /* in: of the leaf, 0: the first; out: of the next one, 0: there is none */
+    uint32_t moved_pages; /* added to */
+};
+
+/* Copy the leaf of move->key, the branches above it and its long values where they lie high. */
+MUST_CHECK bw_err bw_tree_move_leaf(struct txn *txn, uint32_t tree_id, struct tree_move *move);
+
 /* Begin a change of this tree: count it, and finish what waited for it. */
 static inline void bw_tree_begin_change(struct txn *txn, struct tree *tree)
 {
