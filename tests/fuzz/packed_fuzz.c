@@ -89,7 +89,7 @@ static void put(OBX_store *store, OBX_box *box, struct input *input)
         else end = (i ? (end + 7) / 8 * 8 : 0) + step % 512;
         ends[i] = end;
     }
-    memcpy(before, ids, sizeof(ids));
+    memcpy(before, ids, count * sizeof(ids[0]));
     size_t size = input->left < SIZE_MAX_ALL ? input->left : SIZE_MAX_ALL;
     uint8_t *bytes = malloc(size ? size : 1);
     if (!bytes) abort();
