@@ -16,7 +16,9 @@
  *   C5  Whatever is referred to exists.
  */
 #include "model/compiled.h"
+#include <math.h>
 
+#include <math.h>
 #include <stdio.h>
 
 #include "model/property_type.h"
@@ -173,7 +175,7 @@ static bw_err check_hnsw(const struct entity *entity, const struct property *pro
                        distance_name(hnsw->distance_type), hnsw->distance_type);
     }
     bool is_possible = hnsw->neighbors_per_node && hnsw->indexing_search_count &&
-                       hnsw->reparation_backlink_probability >= 0 &&
+                       !signbit(hnsw->reparation_backlink_probability) && // -0 has other bytes
                        hnsw->reparation_backlink_probability <= 1;
     if (!is_possible || !property->index_id)
         return bw_fail(BW_ERR_SCHEMA,
